@@ -83,6 +83,8 @@ class Reason(StrEnum):
     REPAIR_USELESS = "repair_useless"
     # distractors
     NO_DISTRACTOR = "no_distractor"
+    # collections
+    ONE_COLLECTION = "one_collection"
     # contexts
     NO_CONTEXT = "no_context"
 
@@ -150,6 +152,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.INCONSISTENT: "The model that was asked gave answers to the same question that do not agree.",
     Reason.BAD_CITATION: "The model that was asked rests its verdict on steps that there are not, or on none.",
     Reason.NO_CONTEXT: "The pages that its context needs go over the budget, or those that it may hold do not fill it.",
+    Reason.ONE_COLLECTION: "Its evidence lies in fewer collections than a task must need.",
     Reason.NO_DISTRACTOR: "No page that its runs met, and none near its evidence, could stand as a distractor.",
     Reason.DUPLICATE_PAIR: "Another pair has the same words, or the same calls, in its prefix and on both sides.",
     Reason.NO_PAIR: "No pair could be made of it whose rejected side was shown to be worse.",

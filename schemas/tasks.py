@@ -16,6 +16,7 @@ __all__ = [
     "AnswerPart",
     "CheckResult",
     "Difficulty",
+    "Held",
     "Hop",
     "Node",
     "Operation",
@@ -236,6 +237,13 @@ class UserQuestion(Facts):
     """Of the file, from 1."""
     evidence: Literal["none"] | None = None
     """``none``: no sentence of the documents is evidence, and none is claimed."""
+
+
+class Held(Facts):
+    """Of a task over several collections."""
+
+    collections: dict[str, str]
+    """Document of its evidence -> the collection that holds it."""
 
 
 class QuestionId(Facts):

@@ -29,6 +29,7 @@ __all__ = [
     "checked",
     "open_input",
     "parse_json",
+    "parse_setting",
     "parse_yaml",
     "read_input",
     "read_text",
@@ -232,3 +233,17 @@ def parse_yaml(text: str, where: str, *, mend: str, loader: type[YamlLoader] = Y
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         # What PyYAML's own constructors raise where a text is not of its tag: 2020-13-45, !!bool maybe.
         raise InputError(f"a value is not what it is written as ({error})", where=where, mend=mend) from None
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """``"a.b=3"`` -> ``("a.b", 3)``; the value is read as YAML.
+
+    Raises:
+        InputError: no ``=``, an empty key, or a value that is not YAML.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise InputError(
+            f"{text!r} is not key=value", where="--set", mend="write for example --set limits.max_turns=16"
+        )
+    return key.strip(), parse_yaml(value, f"--set {key.strip()}", mend="quote the value")

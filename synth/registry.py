@@ -47,6 +47,7 @@ STAGES: Mapping[str, str] = {
     "read_triples": "synth.stages.read_facts:ReadTriples",
     "read_tables": "synth.stages.read_facts:ReadTables",
     "read_records": "synth.stages.read_records:ReadRecords",
+    "read_hub": "synth.stages.read_records:ReadHub",
     "read_dataset": "synth.stages.read_dataset:ReadDataset",
     "read_runs": "synth.stages.read_runs:ReadRuns",
     "recorded_runs": "synth.stages.recorded_runs:RecordedRuns",
@@ -92,6 +93,7 @@ SOURCES: Mapping[str, str] = {
     "tables": "synth.recipe.sources:TABLES",
     "docs": "synth.recipe.sources:DOCS",
     "records": "synth.recipe.sources:RECORDS",
+    "hub": "synth.recipe.sources:HUB",
     "dataset": "synth.recipe.sources:DATASET",
     "runs": "synth.recipe.sources:RUNS",
     "app": "synth.recipe.sources:APP",
@@ -128,7 +130,7 @@ REWARDS: Mapping[str, str] = {
 """Reward functions that rows for reinforcement learning name."""
 ENVIRONMENTS: Mapping[str, str] = {
     "graph": "synth.environments.graph:GRAPH",
-    "search": "synth.environments.search:SEARCH",
+    "search": "synth.environments.search_spec:SEARCH",
     "mcp": "synth.environments.mcp.spec:MCP",
     "app": "synth.environments.app.environment:APP",
     "web": "synth.environments.web.environment:WEB",
@@ -176,7 +178,7 @@ ASSISTANTS: Mapping[str, str] = {
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
     "reflector": "synth.agents.reflection:model_reflector",
-    "simulated_search": "synth.environments.search:SIMULATED_SEARCH",
+    "simulated_search": "synth.environments.search_spec:SIMULATED_SEARCH",
     "summarizer": "synth.agents.summaries:model_summarizer",
     "task_asker": "synth.tasks.writing.asked:task_asker",
     "triple_asker": "synth.tasks.writing.extraction:triple_asker",

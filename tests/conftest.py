@@ -77,18 +77,21 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-# A quarter of a minute and more each: begun first, so that none of them is what the other cores wait for in the end.
-_LONGEST = {
-    *("test_faults_models_build.py", "test_faults_product.py", "test_flow_builds.py", "test_hub_push.py"),
-    *("test_api_builds.py", "test_api_steps.py", "test_api_graph_walk.py", "test_api_app_desk.py"),
-    *("test_api_mcp_tools.py", "test_api_model_critical.py", "test_api_writing.py", "test_api_growth.py"),
-    *("test_column_mutations.py", "test_step_mutations.py", "test_deep_mutations.py", "test_engine_clusters.py"),
-    *("test_efficacy_pairs.py", "test_careless_user.py", "test_app_contract.py", "test_app_properties.py"),
-}
+LONGEST = (
+    *("test_faults_models.py", "test_api_steps.py", "test_hub_push.py", "test_faults_product.py"),
+    *("test_flow_builds.py", "test_engine_clusters.py", "test_mcp_hostile.py", "test_api_app_desk.py"),
+    *("test_faults_io.py", "test_column_mutations.py", "test_deep_mutations.py", "test_api_model_critical.py"),
+    *("test_engine_collaborators.py", "test_api_builds.py", "test_faults_odd_replies.py", "test_outside_package.py"),
+    *("test_app_properties.py", "test_explored_hidden_rules.py", "test_models_serving.py", "test_api_writing.py"),
+    *("test_arrow_round_trip.py", "test_api_mcp_tools.py", "test_engine_properties.py", "test_careless_user.py"),
+)
+"""A quarter of a minute and more each: begun first, the longest before all, so that none of them is what the other
+cores wait for in the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in _LONGEST)
+    first = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path.name, len(LONGEST)))
 
 
 @pytest.fixture(scope="session")

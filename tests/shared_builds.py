@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ import synth
 from synth.api import BuildResult
 from synth.store.locks import FileLock
 
-__all__ = ["LEAN", "SHARED", "SMALL", "WORLD", "made_once", "small_build", "world_store"]
+__all__ = ["LEAN", "SHARED", "SMALL", "WORLD", "hashes", "made_once", "small_build", "world_store"]
 
 SHARED = "SYNTH_TESTS_SHARED"
 """The variable that names the folder of this session: set in tests/conftest.py, inherited by its workers."""
@@ -28,6 +29,12 @@ LEAN: Mapping[str, Any] = {
     "rl": False,
 }
 """Without the stages behind the rollouts."""
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """Path inside a dataset -> sha256 of every file."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def made_once(name: str, make: Callable[[Path], object]) -> Path:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from synth import api
 from synth.api import BuildRequest
-from synth.cli.account import account_json
+from synth.cli.late import late
 from synth.cli.options import (
     Dataset,
     ExecutorName,
@@ -30,10 +30,16 @@ from synth.cli.options import (
     TasksOption,
     WorkersOption,
 )
-from synth.cli.text import build_summary, empty_sft_text, outlook_json, outlook_text
 from synth.flows import run_request
-from synth.recipe.load import parse_setting
-from synth.store.failpoints import activate
+from synth.inputs import parse_setting
+
+if TYPE_CHECKING:
+    from synth.cli import account, text
+    from synth.store import failpoints
+else:
+    account = late("synth.cli.account")
+    text = late("synth.cli.text")
+    failpoints = late("synth.store.failpoints")
 
 __all__ = ["build", "plan", "request_of"]
 
@@ -79,13 +85,13 @@ def build(
     else:
         result = api.prepare(request, progress="quiet" if as_json else "auto").run()
     if as_json:
-        if line := empty_sft_text(result.report):
+        if line := text.empty_sft_text(result.report):
             print(f"synth: {line}", file=sys.stderr)
         said = {"path": str(result.path), "report": json.loads(result.report.to_json())}
-        print(json.dumps({**said, "account": account_json(result.account)}, indent=2))
+        print(json.dumps({**said, "account": account.account_json(result.account)}, indent=2))
         return
 
-    print(build_summary(result))
+    print(text.build_summary(result))
 
 
 def plan(
@@ -133,7 +139,7 @@ def plan(
     prepared = api.prepare(request, progress="quiet" if pilot is None or as_json else "auto")
     with prepared.engine:
         outlook = prepared.outlook(pilot)
-    print(json.dumps(outlook_json(outlook), indent=2) if as_json else outlook_text(outlook))
+    print(json.dumps(text.outlook_json(outlook), indent=2) if as_json else text.outlook_text(outlook))
 
 
 def request_of(
@@ -154,7 +160,7 @@ def request_of(
     max_tokens: int | None = None,
 ) -> Any:
 
-    activate(os.environ.get("SYNTH_FAILPOINT"))
+    failpoints.activate(os.environ.get("SYNTH_FAILPOINT"))
     return BuildRequest(
         dataset=dataset,
         recipe=recipe,
@@ -170,5 +176,5 @@ def request_of(
         max_cost=max_cost,
         max_tokens=max_tokens,
         ledger=os.environ.get("SYNTH_LEDGER"),
-        settings=dict(parse_setting(text) for text in settings or []),
+        settings=dict(parse_setting(one) for one in settings or []),
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from synth import evaluation
-from synth.cli.account import account_json
+from synth.cli.late import late
 from synth.cli.options import (
     DatasetFolder,
     InFlightOption,
@@ -23,9 +22,17 @@ from synth.cli.options import (
     TrustOption,
     WorkersOption,
 )
-from synth.dataset.evaluation_page import render_evaluation
 from synth.errors import InputError
-from synth.recipe.load import parse_setting
+from synth.inputs import parse_setting
+
+if TYPE_CHECKING:
+    from synth import evaluation
+    from synth.cli import account as account_text
+    from synth.dataset import evaluation_page
+else:
+    account_text = late("synth.cli.account")
+    evaluation = late("synth.evaluation")
+    evaluation_page = late("synth.dataset.evaluation_page")
 
 __all__ = ["evaluate"]
 
@@ -81,10 +88,10 @@ def evaluate(
         progress="quiet" if as_json else "auto",
     )
     if as_json:
-        accounts = {name: account_json(account) for name, account in found.accounts.items()}
+        accounts = {name: account_text.account_json(account) for name, account in found.accounts.items()}
         said = {"path": str(found.path), "figures": found.figures.model_dump(mode="json"), "accounts": accounts}
         print(json.dumps(said, indent=2))
         return
 
-    Console().print(render_evaluation(found.figures))
+    Console().print(evaluation_page.render_evaluation(found.figures))
     print(f"\n{Path(found.path) / 'index.html'}")

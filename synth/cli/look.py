@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from synth.cli.late import late
 from synth.cli.options import DatasetFolder, JsonOption
-from synth.dataset.reader import load
-from synth.dataset.show.numbers import render_stats
-from synth.dataset.show.rows import render_row
-from synth.dataset.stats import stats as count
 from synth.errors import InputError
-from synth.schemas.steps import ContinuationRow, StepRow
-from synth.schemas.trajectories import TrajectoryRow
+
+if TYPE_CHECKING:
+    from synth.dataset import reader
+    from synth.dataset import stats as counting
+    from synth.dataset.show import numbers, rows
+    from synth.schemas import steps as step_rows
+    from synth.schemas import trajectories as trajectory_rows
+else:
+    reader = late("synth.dataset.reader")
+    numbers = late("synth.dataset.show.numbers")
+    rows = late("synth.dataset.show.rows")
+    counting = late("synth.dataset.stats")
+    step_rows = late("synth.schemas.steps")
+    trajectory_rows = late("synth.schemas.trajectories")
 
 __all__ = ["show", "stats"]
 
@@ -32,20 +41,20 @@ def show(
 ) -> None:
     """Show one trajectory, task, step, branch, pair or document as a person can read it."""
 
-    dataset = load(folder)
+    dataset = reader.load(folder)
     row = _by_id(dataset, row_id) if row_id is not None else _first(dataset, role, failed)
     if as_json:
         print(row.model_dump_json(indent=2))
         return
     task = trajectory = None
-    steps: list[StepRow] = []
-    if isinstance(row, TrajectoryRow):
+    steps: list[step_rows.StepRow] = []
+    if isinstance(row, trajectory_rows.TrajectoryRow):
         task = dataset.find("tasks", row.task_id)
         steps = list(dataset.where("steps", "trajectory_id", row.id))
-    elif isinstance(row, StepRow | ContinuationRow):
+    elif isinstance(row, step_rows.StepRow | step_rows.ContinuationRow):
         trajectory = dataset.find("trajectories", row.trajectory_id)
     console = Console(soft_wrap=False, highlight=False)
-    console.print(render_row(row, task, trajectory=trajectory, steps=steps, full=full))
+    console.print(rows.render_row(row, task, trajectory=trajectory, steps=steps, full=full))
 
 
 def _by_id(dataset: Any, row_id: str) -> Any:
@@ -81,8 +90,8 @@ def _first(dataset: Any, role: str | None, failed: bool) -> Any:
 def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     """Rows, yields per stage, success by role and hops, lengths."""
 
-    numbers = count(folder)
+    found = counting.stats(folder)
     if as_json:
-        print(json.dumps(numbers.model_dump(mode="json"), indent=2))
+        print(json.dumps(found.model_dump(mode="json"), indent=2))
         return
-    Console(highlight=False).print(render_stats(numbers))
+    Console(highlight=False).print(numbers.render_stats(found))

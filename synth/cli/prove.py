@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from synth.cli.late import late
 from synth.cli.options import DatasetFolder, JsonOption
-from synth.dataset.audit import audit, render_audit
-from synth.dataset.rules.coverage import coverage
-from synth.dataset.rules.derived import derived_problems
-from synth.dataset.rules.validate import validate as check
 from synth.errors import DatasetError, InputError
-from synth.publish.leaks import scan as look
+
+if TYPE_CHECKING:
+    from synth.dataset import audit as deep_audit
+    from synth.dataset.rules import coverage as rule_coverage
+    from synth.dataset.rules import derived
+    from synth.dataset.rules import validate as rules
+    from synth.publish import leaks
+else:
+    deep_audit = late("synth.dataset.audit")
+    rule_coverage = late("synth.dataset.rules.coverage")
+    derived = late("synth.dataset.rules.derived")
+    rules = late("synth.dataset.rules.validate")
+    leaks = late("synth.publish.leaks")
 
 __all__ = ["scan", "validate"]
 
@@ -24,7 +33,7 @@ __all__ = ["scan", "validate"]
 def scan(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     """Look for personal data and secrets in every column: e-mail, telephone, accounts, cards, addresses, keys."""
 
-    found = look(folder)
+    found = leaks.scan(folder)
     if as_json:
         print(json.dumps(found.model_dump(mode="json"), indent=2))
     for one in () if as_json else found.held:
@@ -64,11 +73,11 @@ def validate(
     if benchmark and not deep:
         raise InputError("benchmarks are compared by the deep audit", where="--benchmark", mend="say --deep as well")
     if show_coverage:
-        for table, column, what in coverage():
+        for table, column, what in rule_coverage.coverage():
             print(f"{table}.{column}: {', '.join(what) or 'carried, not proven'}")
         return
-    problems = check(folder) + (derived_problems(folder) if deep else [])
-    audited = audit(folder, benchmarks=benchmark or ()) if deep else None
+    problems = rules.validate(folder) + (derived.derived_problems(folder) if deep else [])
+    audited = deep_audit.audit(folder, benchmarks=benchmark or ()) if deep else None
     if as_json:
         listed = [{"file": p.file, "row": p.row, "what": p.what} for p in problems]
         print(
@@ -80,7 +89,7 @@ def validate(
         if audited is not None:
             for violation in audited.violations:
                 print(violation)
-            Console(highlight=False).print(render_audit(audited))
+            Console(highlight=False).print(deep_audit.render_audit(audited))
     violations = audited.total if audited is not None else 0
     if problems or violations:
         found = [_number(len(problems), "problem")] if problems or not deep else []

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from synth.cli.late import late
 from synth.cli.options import Dataset, JsonOption, RecipeOption, SetOption
 from synth.errors import InputError
-from synth.recipe.load import builtin_names, load_recipe, parse_setting
-from synth.recipe.model import Recipe
-from synth.recipe.template import commented_recipe, short_recipe
+from synth.inputs import parse_setting
 from synth.registry import TABLES, choices
+
+if TYPE_CHECKING:
+    from synth.recipe import load, model, template
+else:
+    load = late("synth.recipe.load")
+    model = late("synth.recipe.model")
+    template = late("synth.recipe.template")
 
 __all__ = ["init", "list_datasets", "recipe"]
 
@@ -21,7 +27,7 @@ __all__ = ["init", "list_datasets", "recipe"]
 def list_datasets(as_json: JsonOption = False) -> None:
     """List the datasets that ship with synth, and what there is to choose from."""
 
-    recipes = [load_recipe(name) for name in builtin_names()]
+    recipes = [load.load_recipe(name) for name in load.builtin_names()]
     if as_json:
         print(
             json.dumps(
@@ -50,7 +56,7 @@ def init(
 ) -> None:
     """Write a commented recipe to change."""
 
-    text = (commented_recipe if full else short_recipe)(dataset)
+    text = (template.commented_recipe if full else template.short_recipe)(dataset)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(text)
@@ -71,7 +77,7 @@ def recipe(
     import yaml
 
     if schema:
-        print(json.dumps(Recipe.model_json_schema(), indent=2))
+        print(json.dumps(model.Recipe.model_json_schema(), indent=2))
         return
-    loaded = load_recipe(dataset, file=recipe_file, settings=dict(parse_setting(s) for s in settings or []))
+    loaded = load.load_recipe(dataset, file=recipe_file, settings=dict(parse_setting(s) for s in settings or []))
     print(yaml.safe_dump(loaded.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")

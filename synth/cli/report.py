@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from synth.cli.late import late
 from synth.cli.options import DatasetFolder
-from synth.dataset.report import write_report
+
+if TYPE_CHECKING:
+    from synth.dataset import report as dataset_report
+else:
+    dataset_report = late("synth.dataset.report")
 
 __all__ = ["report"]
 
@@ -22,6 +27,6 @@ def report(
 ) -> None:
     """Write a page that shows a dataset: plots, tables, rows to search and read. It needs no network."""
 
-    written = write_report(folder, out, whole=whole)
+    written = dataset_report.write_report(folder, out, whole=whole)
     beside = "" if written.data is None else f", with {written.data} beside it"
     print(f"{written.page}{beside}: {written.trajectories:,} trajectories, {written.whole:,} of them with every turn")

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from synth import api
+from synth.cli.late import late
 from synth.cli.options import DatasetFolder
-from synth.publish.redaction import redact as write
+
+if TYPE_CHECKING:
+    from synth.publish import redaction
+else:
+    redaction = late("synth.publish.redaction")
 
 __all__ = ["redact", "rehydrate"]
 
@@ -20,7 +25,7 @@ NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A new fol
 def redact(folder: DatasetFolder, out: NewFolder) -> None:
     """Write a dataset without the text of documents that state no licence: what `synth push --public` publishes."""
 
-    about = write(folder, out).redacted
+    about = redaction.redact(folder, out).redacted
     if about is not None:
         rows = ", ".join(f"{config} {count:,}" for config, count in about.rows.items())
         print(f"{out}: {about.documents:,} texts ({about.characters:,} characters) are references now")

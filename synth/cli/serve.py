@@ -10,24 +10,34 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from synth.annotate.rewards import read_truth
-from synth.annotate.rewards.server import RewardServer
+from synth.cli.late import late
 from synth.cli.options import AllowHostsOption, HostOption, TrustOption
-from synth.dataset.reader import load
 from synth.distribution import install
-from synth.episodes.http import EpisodeServer
-from synth.episodes.sessions import Sessions
 from synth.errors import InputError
 from synth.inputs import parse_yaml, read_text
-from synth.pipelines.reopen import DatasetTasks, open_environment, reopen
-from synth.serving.bounds import loopback
-from synth.serving.http import serve
 
 if TYPE_CHECKING:
+    from synth.annotate import rewards
+    from synth.annotate.rewards import server as reward_server
+    from synth.dataset import reader
     from synth.environments.contract import Environment
+    from synth.episodes import http as episode_server
+    from synth.episodes import sessions as episode_sessions
     from synth.episodes.sessions import TaskSource
+    from synth.pipelines import reopen as reopening
     from synth.schemas.rl import GroundTruth
     from synth.schemas.tasks import Task
+    from synth.serving import bounds
+    from synth.serving import http as serving
+else:
+    rewards = late("synth.annotate.rewards")
+    reward_server = late("synth.annotate.rewards.server")
+    reader = late("synth.dataset.reader")
+    episode_server = late("synth.episodes.http")
+    episode_sessions = late("synth.episodes.sessions")
+    reopening = late("synth.pipelines.reopen")
+    serving = late("synth.serving.http")
+    bounds = late("synth.serving.bounds")
 
 __all__ = ["serve_env", "serve_reward"]
 
@@ -76,18 +86,18 @@ def serve_env(
     if over is not Over.HTTP and find_spec("mcp") is None:
         raise InputError("the library mcp is not installed", where=f"--over {over}", mend=install("mcp"))
     opened, tasks = _open(folder, environment, trust=trust)
-    made = Sessions(opened, tasks, most=sessions, idle_seconds=idle, max_calls=calls)
+    made = episode_sessions.Sessions(opened, tasks, most=sessions, idle_seconds=idle, max_calls=calls)
 
     def say(line: str) -> None:
-        if not loopback(host):
+        if not bounds.loopback(host):
             print(f"synth: {host} is no loopback address: anyone who reaches it may act", file=sys.stderr)
         print(line, flush=True)
 
     if over is Over.HTTP:
         if task is not None:
             raise InputError("goes with --over mcp; over HTTP each /reset names its task", where="--task")
-        server = EpisodeServer(host, port, made, allow_hosts=allow_hosts or ())
-        serve(server, say=lambda url: say(f"{opened.name} at {url} ({len(tasks):,} tasks)"))
+        server = episode_server.EpisodeServer(host, port, made, allow_hosts=allow_hosts or ())
+        serving.serve(server, say=lambda url: say(f"{opened.name} at {url} ({len(tasks):,} tasks)"))
         return
     from synth.episodes.mcp import McpServer
 
@@ -101,10 +111,10 @@ def serve_env(
 
 def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Environment, TaskSource]:
 
-    dataset = load(folder)
+    dataset = reader.load(folder)
     if environment is None:
-        return reopen(dataset, trust=trust)
-    return open_environment(_options(environment)), DatasetTasks(dataset)
+        return reopening.reopen(dataset, trust=trust)
+    return reopening.open_environment(_options(environment)), reopening.DatasetTasks(dataset)
 
 
 def _options(path: Path) -> dict[str, Any]:
@@ -135,22 +145,24 @@ def serve_reward(
 ) -> None:
     """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""
 
-    server = RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
-    if not loopback(host):
+    server = reward_server.RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
+    if not bounds.loopback(host):
         print(f"synth: {host} is no loopback address: anyone who reaches it may ask", file=sys.stderr)
-    serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))
+    serving.serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))
 
 
 def _truths(folder: Path | None) -> dict[str, GroundTruth]:
     if folder is None:
         return {}
 
-    dataset = load(folder)
+    dataset = reader.load(folder)
     found: dict[str, GroundTruth] = {}
     for config in dataset.configs:
         if config not in ("rl", "contexts"):
             continue
         for batch in dataset.batches(config, columns=["id", "task_id", "reward_model"], size=100):
             for row in batch.to_pylist():
-                found[row["id"]] = found[row["task_id"]] = read_truth(row["reward_model"], f"{config} {row['id']}")
+                found[row["id"]] = found[row["task_id"]] = rewards.read_truth(
+                    row["reward_model"], f"{config} {row['id']}"
+                )
     return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from synth.cli.account import account_json, account_text, overruns_text, pilot_json, pilot_text
 from synth.cli.columns import filled, table
-from synth.environments.search import Search
+from synth.environments.search_spec import Search
 from synth.filtering.dedup.estimate import filter_bytes, table_bytes
 from synth.pipelines.collaborators import vectors_of
 from synth.pipelines.words import lexicon_of

@@ -6,12 +6,12 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from synth.cli.build import request_of
-from synth.cli.checkup import checkup
+from synth.cli.late import late
 from synth.cli.options import (
     Dataset,
     ExecutorName,
@@ -30,12 +30,20 @@ from synth.cli.options import (
     TasksOption,
     WorkersOption,
 )
-from synth.cli.text import calls_text, store_text
 from synth.errors import InputError
 from synth.flows import serve_request
-from synth.pipelines.building import default_store
-from synth.store import Store
-from synth.store.calls_format import CALLS_FILE, summarize
+
+if TYPE_CHECKING:
+    from synth import store as stage_store
+    from synth.cli import checkup, text
+    from synth.pipelines import building
+    from synth.store import calls_format
+else:
+    checkup = late("synth.cli.checkup")
+    text = late("synth.cli.text")
+    building = late("synth.pipelines.building")
+    stage_store = late("synth.store")
+    calls_format = late("synth.store.calls_format")
 
 __all__ = ["deploy", "doctor", "store"]
 
@@ -68,15 +76,15 @@ def store(
         )
     if unused_for is not None and unused_for < 0:
         raise InputError(f"{unused_for} days is no time", where="--unused-for", mend="give 0 or more")
-    kept = Store(path if path is not None else default_store())
+    kept = stage_store.Store(path if path is not None else building.default_store())
     if verb is StoreVerb.LIST:
         entries = kept.list()
-        calls = summarize(kept.root / CALLS_FILE)
+        calls = calls_format.summarize(kept.root / calls_format.CALLS_FILE)
         if as_json:
             plain = None if calls is None else _plain(calls)
             print(json.dumps({"stages": [_plain(entry) for entry in entries], "calls": plain}, indent=2))
         else:
-            print("\n".join([store_text(kept.root, entries), *(calls_text(calls) if calls else ())]))
+            print("\n".join([text.store_text(kept.root, entries), *(text.calls_text(calls) if calls else ())]))
         return
     seconds = None if unused_for is None else unused_for * 86_400
     pruned = kept.prune(unused_for=seconds, dataset=dataset, everything=everything, dry=dry_run)
@@ -87,9 +95,9 @@ def store(
     print(f"{'would remove' if dry_run else 'removed'} {len(pruned.removed)} stage runs, {pruned.bytes / 1e6:.1f} MB")
     if pruned.in_use:
         print(f"left alone, in use: {', '.join(sorted({entry.stage for entry in pruned.in_use}))}")
-    size = (kept.root / CALLS_FILE).stat().st_size if (kept.root / CALLS_FILE).exists() else 0
+    size = (kept.root / calls_format.CALLS_FILE).stat().st_size if (kept.root / calls_format.CALLS_FILE).exists() else 0
     if size:
-        print(f"left alone: {CALLS_FILE} ({size / 1e6:.1f} MB), what models replied; no prune removes it")
+        print(f"left alone: {calls_format.CALLS_FILE} ({size / 1e6:.1f} MB), what models replied; no prune removes it")
 
 
 def _plain(entry: Any) -> dict[str, Any]:
@@ -101,7 +109,7 @@ def _plain(entry: Any) -> dict[str, Any]:
 def doctor(as_json: JsonOption = False) -> None:
     """Say what is installed, what works, and what an extra would add. Exits with 1 when something needed is broken."""
 
-    findings = checkup()
+    findings = checkup.checkup()
     if as_json:
         print(json.dumps([finding.as_json() for finding in findings], indent=2))
     else:

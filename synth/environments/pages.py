@@ -8,9 +8,22 @@ import re
 
 from synth.environments.contract import ToolSchema, number_argument, text_argument
 from synth.environments.rendering import find_links, link
-from synth.environments.shown import Hits, Match, Matches, Page, Shown, Text, listing, read_hits
+from synth.environments.shown import (
+    Count,
+    Heading,
+    Headings,
+    Hits,
+    Listing,
+    Match,
+    Matches,
+    Page,
+    Shown,
+    Text,
+    listing,
+    read_hits,
+)
 
-__all__ = ["SEARCH_TOOLS", "goes_on", "read", "render"]
+__all__ = ["OUTLINE_TOOL", "SEARCH_TOOLS", "goes_on", "read", "render", "search_in"]
 
 SEARCH_TOOLS = (
     ToolSchema.of(
@@ -40,13 +53,31 @@ SEARCH_TOOLS = (
     ),
 )
 
+OUTLINE_TOOL = ToolSchema.of(
+    "outline",
+    "Show the headings of a document, each with its page.",
+    {"document": text_argument("A document from a result or a link.")},
+)
+
+
+def search_in(name: str, about: str) -> ToolSchema:
+    """The search of one of several collections."""
+    tool = SEARCH_TOOLS[0]
+    words = f"Search the collection {name} ({about}). Gives the best pages as [title](document) with a snippet."
+    return tool.model_copy(update={"name": f"search_{name}", "description": words})
+
+
 _RESULTS = re.compile(r'\d+ results? for "(.*)"[:.]')
 _PAGE = re.compile(r"(\[.*\)), page (\d+) of (\d+)")
 _MATCHES = re.compile(r'(?:No match|(\d+) match(?:es)?) for "(.*)" in (\[.*\)) \((\d+) pages?\)[:.]')
+_OUTLINE = re.compile(r"(\[.*\)), (\d+) headings? on (\d+) pages?[:.]")
+_HEADING = re.compile(r"- page (\d+): (#+) (.*)")
+_LISTING = re.compile(r'(\d+) pages? with (\w+) "(.*)", part (\d+) of (\d+)[:.]')
+_COUNT = re.compile(r'(\d+) of (\d+) pages(?: with (\w+) "(.*)")? hold "(.*)"\.')
 _MATCH = re.compile(r"\d+\. page (\d+), character (\d+): (.*)")
 
 
-def render(shown: Hits | Page | Matches) -> str:
+def render(shown: Hits | Page | Matches | Headings | Listing | Count) -> str:
     """The text of an observation."""
     match shown:
         case Hits(query, hits):
@@ -54,6 +85,17 @@ def render(shown: Hits | Page | Matches) -> str:
             return "\n".join([head, *listing(hits)])
         case Page(title, document, page, pages, text):
             return f"{link(title, document)}, page {page} of {pages}\n\n{text}{goes_on(page, pages)}"
+        case Headings(title, document, pages, total, marks):
+            counts = f"{_count(total, 'heading', 'headings')} on {_count(pages, 'page', 'pages')}"
+            lines = [f"- page {mark.page}: {'#' * mark.level} {mark.text}" for mark in marks]
+            more = [f"(The first {len(marks)} of {total} headings.)"] if total > len(marks) else []
+            return "\n".join([f"{link(title, document)}, {counts}{':' if marks else '.'}", *lines, *more])
+        case Listing(field, value, total, page, pages, hits):
+            head = f'{_count(total, "page", "pages")} with {field} "{value}", part {page} of {pages}'
+            return "\n".join([f"{head}{':' if hits else '.'}", *listing(hits)])
+        case Count(words, field, value, number, of):
+            where = f' with {field} "{value}"' if field else ""
+            return f'{number} of {of} pages{where} hold "{words}".'
     where = f'for "{shown.pattern}" in {link(shown.title, shown.document)} ({_count(shown.pages, "page", "pages")})'
     if not shown.total:
         return f"No match {where}."
@@ -75,6 +117,14 @@ def read(text: str) -> Shown:
         page, pages = int(head[2]), int(head[3])
         body = rest.removeprefix("\n").removesuffix(goes_on(page, pages))
         return Page(thing.anchor, thing.target, page, pages, body)
+    if (head := _OUTLINE.fullmatch(first)) and (thing := next(find_links(head[1]), None)):
+        lines = (_HEADING.fullmatch(line) for line in rest.split("\n"))
+        marks = tuple(Heading(int(line[1]), len(line[2]), line[3]) for line in lines if line)
+        return Headings(thing.anchor, thing.target, int(head[3]), int(head[2]), marks)
+    if head := _LISTING.fullmatch(first):
+        return Listing(head[2], head[3], int(head[1]), int(head[4]), int(head[5]), read_hits(rest.split("\n")))
+    if head := _COUNT.fullmatch(text):
+        return Count(head[5], head[3] or "", head[4] or "", int(head[1]), int(head[2]))
     if (head := _MATCHES.fullmatch(first)) and (thing := next(find_links(head[3]), None)):
         matches = (_MATCH.fullmatch(line) for line in rest.split("\n"))
         found = tuple(Match(int(match[1]), int(match[2]), match[3]) for match in matches if match)

@@ -6,20 +6,17 @@ Observations are whole: a long document comes in pages, and every page says whic
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, Protocol
 
 import pyarrow as pa
-from pydantic import Field
 
 from synth.environments.answers import check_task
+from synth.environments.catalogue import Catalogue, headings
 from synth.environments.contract import (
     Environment,
-    EnvironmentKeys,
-    EnvironmentSpec,
     Episode,
-    Resources,
     Snapshot,
     ToolCall,
     ToolResult,
@@ -27,17 +24,14 @@ from synth.environments.contract import (
     refusal,
 )
 from synth.environments.identifiers import Identifiers
-from synth.environments.pages import SEARCH_TOOLS
+from synth.environments.pages import OUTLINE_TOOL, SEARCH_TOOLS, search_in
 from synth.environments.pages import render as write
 from synth.environments.rendering import around, link, one_line, page_borders, render
-from synth.environments.shown import Hit, Hits, Match, Matches, Page
-from synth.environments.simulated import SimulatedResults, Simulation, Simulator
-from synth.identity import versioned
-from synth.models.asking import AskConfig
-from synth.models.contract import Model
-from synth.retrieval.bm25 import Bm25Index
+from synth.environments.shown import Count, Hit, Hits, Listing, Match, Matches, Page
+from synth.environments.simulated import SimulatedResults, Simulator
+from synth.retrieval.collections import Divided
 from synth.retrieval.noise import Noise, noisy
-from synth.retrieval.retrievers import Vectors
+from synth.retrieval.retrievers import FoundDocument, Retriever
 from synth.retrieval.snippets import best_passage
 from synth.schemas.documents import Document
 from synth.schemas.row import JsonObject
@@ -45,16 +39,11 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
 __all__ = [
-    "SEARCH",
-    "SIMULATED_SEARCH",
+    "DEFAULT_TOOLS",
     "DocumentTable",
-    "FoundDocument",
-    "Search",
     "SearchEnvironment",
     "SearchEpisode",
-    "SearchIndex",
-    "open_search",
-    "open_simulated_search",
+    "Tool",
 ]
 
 
@@ -62,20 +51,6 @@ _FOUND = 20
 """So many results of the index are looked through for gold pages, where a model writes the others."""
 _CACHED = 128
 """Documents kept in memory. Long ones have tens of thousands of links."""
-
-
-class FoundDocument(Protocol):
-    @property
-    def document(self) -> int:
-        """Row number in the documents table."""
-
-    @property
-    def score(self) -> float: ...
-
-
-class SearchIndex(Protocol):
-    def search(self, query: str, k: int) -> Sequence[FoundDocument]:
-        """The ``k`` best documents, best first, ties in a fixed order."""
 
 
 class DocumentTable(Protocol):
@@ -88,7 +63,14 @@ class DocumentTable(Protocol):
         """Row ``number`` as a ``Document``."""
 
 
-_BY_NAME = {tool.name: tool for tool in SEARCH_TOOLS}
+Tool = Literal["search", "open", "find", "outline", "filter", "count"]
+DEFAULT_TOOLS: tuple[Tool, ...] = ("search", "open", "find")
+_SAYS = {
+    "find": "`find` shows where a text stands in the document that is open",
+    "outline": "`outline` lists the headings of a document with their pages",
+    "filter": "`filter` lists the pages that have a value in a field",
+    "count": "`count` says how many pages hold given words",
+}
 
 
 class SearchEnvironment(Environment):
@@ -99,7 +81,7 @@ class SearchEnvironment(Environment):
 
     def __init__(
         self,
-        index: SearchIndex,
+        index: Retriever,
         documents: DocumentTable,
         *,
         snippet: Callable[[str, str], str] | None = None,
@@ -111,6 +93,9 @@ class SearchEnvironment(Environment):
         noise: Noise | None = None,
         places: Mapping[str, int] | None = None,
         simulator: Simulator | None = None,
+        tools: Sequence[Tool] = DEFAULT_TOOLS,
+        collections: Divided | None = None,
+        holding: Callable[[str], Collection[int]] | None = None,
     ) -> None:
         """
         Args:
@@ -124,6 +109,9 @@ class SearchEnvironment(Environment):
             noise: Which share of the results is replaced by pages that lead nowhere; None = none.
             places: Number of each task on the curriculum of ``noise``, from 0; None = its candidate index.
             simulator: Writes the results, useful and noisy ones, in place of the index; None = nobody does.
+            tools: Which tools there are.
+            collections: The pages in their collections, each with a search of its own; None = they are one.
+            holding: Row numbers of the pages that hold all of the words of a text, for ``count``.
         """
         self.index = index
         self.documents = documents
@@ -136,19 +124,40 @@ class SearchEnvironment(Environment):
         self.noise = noise
         self._places = places or {}
         self.simulator = simulator
+        self.collections = collections
+        names = () if collections is None else tuple(collections.wanted.of)
+        self._within = {f"search_{name}": collections.rows(name) for name in names if collections is not None}
+        self.catalogue = Catalogue(documents.arrow, holding)
+        self.by_name = {tool.name: tool for tool in self._made_tools(tools)}
         self.ids = Identifiers(documents.arrow.column("id"))
         self._cache: dict[int, Document] = {}
         self._borders: dict[str, list[tuple[int, int]]] = {}
 
+    def _made_tools(self, wanted: Sequence[Tool]) -> Iterator[ToolSchema]:
+        search, *others = SEARCH_TOOLS
+        if self.collections is None:
+            yield search
+        else:
+            by, of = self.collections.wanted.by, self.collections.wanted.of
+            for name, values in of.items():
+                yield search_in(name, f"{by} {', '.join(values)}" if values else "all other pages")
+        yield from (tool for tool in (*others, OUTLINE_TOOL) if tool.name in wanted)
+        if "filter" in wanted:
+            yield self.catalogue.filter_tool()
+        if "count" in wanted:
+            yield self.catalogue.count_tool()
+
     def tools(self) -> tuple[ToolSchema, ...]:
-        return SEARCH_TOOLS
+        return tuple(self.by_name.values())
 
     def instructions(self) -> str:
-        return (
-            "You have a collection of pages. `search` finds pages by words, `open` shows a document page by page "
-            "(links are written as [text](document) and can be opened), `find` shows where a text stands in the "
-            "document that is open."
-        )
+        searches = [f"`{name}`" for name in self.by_name if name not in ("open", *_SAYS)]
+        if self.collections is None:
+            what = "You have a collection of pages. `search` finds pages by words"
+        else:
+            what = f"You have {len(searches)} collections of pages, each with a search by words: {', '.join(searches)}"
+        shows = "`open` shows a document page by page (links are written as [text](document) and can be opened)"
+        return f"{', '.join([what, shows, *(said for name, said in _SAYS.items() if name in self.by_name)])}."
 
     def reset(self, task: Task) -> SearchEpisode:
         return SearchEpisode(self, task)
@@ -159,7 +168,13 @@ class SearchEnvironment(Environment):
         return SearchEpisode(self, task, recorded.get("simulated", ()))
 
     def settings(self, task: Task) -> JsonObject:
-        """How noisy searches are for ``task``, and who writes their results; nothing where neither is so."""
+        """How noisy searches are for ``task``, who writes their results, which collections hold its evidence; nothing
+        where none of it is so."""
+        held = None if self.collections is None else dict(self.collections.held(task.gold_documents))
+        return self.noisiness(task) | ({} if held is None else {"collections": held})
+
+    def noisiness(self, task: Task) -> JsonObject:
+        """How noisy searches are for ``task``, and who writes their results."""
         share = self.noise_share(task)
         found: JsonObject = {"noise_share": round(share, 6)} if share else {}
         return found if self.simulator is None else {**found, "simulator": self.simulator.settings}
@@ -169,6 +184,19 @@ class SearchEnvironment(Environment):
         if self.noise is None:
             return 0.0
         return self.noise.share(index=self._places.get(task.id, task.candidate_index), hops=task.difficulty.hops)
+
+    def ranked(self, tool: str, query: str, k: int) -> Sequence[FoundDocument]:
+        """The ``k`` best documents by the search ``tool``."""
+        within = self._within.get(tool)
+        if within is None:
+            return self.index.search(query, k)
+        wanted = 4 * k
+        while True:
+            hits = self.index.search(query, wanted)
+            inside = [hit for hit in hits if within[int(hit.document)]]
+            if len(inside) >= k or len(hits) < wanted:
+                return inside[:k]
+            wanted *= 4
 
     def document(self, document_id: str) -> Document | None:
         row = self.ids.row(document_id)
@@ -224,19 +252,19 @@ class SearchEpisode(Episode):
 
     def step(self, call: ToolCall) -> ToolResult:
         self._calls += 1
-        refused = refusal(call, _BY_NAME)
+        refused = refusal(call, self.environment.by_name)
         if refused is not None:
             return refused
-        if call.name == "search":
-            return self._search(call)
-        return self._open(call) if call.name == "open" else self._find(call)
+        does = {"open": self._open, "find": self._find, "outline": self._outline}
+        does |= {"filter": self._filter, "count": self._count}
+        return does.get(call.name, self._search)(call)
 
     def _search(self, call: ToolCall) -> ToolResult:
         query = " ".join(str(call.arguments["query"]).split())
         if not query:
-            return call.answered("Wrong arguments for search: query: it holds no words.", "bad_arguments")
+            return call.answered(f"Wrong arguments for {call.name}: query: it holds no words.", "bad_arguments")
         environment = self.environment
-        found = self._found(query, int(call.arguments.get("k", environment.default_k)))
+        found = self._found(call.name, query, int(call.arguments.get("k", environment.default_k)))
         if found is None:
             return call.answered("The search broke down and gave no results.", "failure")
         hits = (Hit(item.title, item.id, self._snippet(item, query, start)) for item, start in found)
@@ -248,11 +276,11 @@ class SearchEpisode(Episode):
         text = document.text if start is None else document.text[start : start + 4 * environment.snippet_size]
         return one_line(environment.snippet(text, query))
 
-    def _found(self, query: str, k: int) -> list[tuple[Document, int | None]] | None:
+    def _found(self, tool: str, query: str, k: int) -> list[tuple[Document, int | None]] | None:
         """The results, best first, each with the place that was found in it, if any; None when whoever writes them
         failed."""
         if self._written is None:
-            ranked = self._ranked(query, k)
+            ranked = self._ranked(tool, query, k)
             return [(self.environment._read(int(hit.document)), getattr(hit, "start", None)) for hit in ranked]
         made = self._written.search(query)
         if made.failure is not None:
@@ -271,8 +299,8 @@ class SearchEpisode(Episode):
             return real
         return self._written.document(document_id)
 
-    def _ranked(self, query: str, k: int) -> Sequence[FoundDocument]:
-        search, noise = self.environment.index.search, self.environment.noise
+    def _ranked(self, tool: str, query: str, k: int) -> Sequence[FoundDocument]:
+        search, noise = partial(self.environment.ranked, tool), self.environment.noise
         if noise is None or not self._noise:
             return search(query, k)
         without = self._gold
@@ -317,6 +345,22 @@ class SearchEpisode(Episode):
         words = " ".join(pattern.split())
         return call.answered(write(Matches(words, document.title, document.id, len(pages), len(matches), found)))
 
+    def _outline(self, call: ToolCall) -> ToolResult:
+        document = self._document_of(str(call.arguments["document"]).split("#", 1)[0])
+        if document is None:
+            words = f"There is no document {call.arguments['document']!r}. Take one that a result or a link shows."
+            return call.answered(words, "not_found")
+        pages = self.environment.pages(document)
+        return call.answered(write(headings(document, partial(_page_of, pages), len(pages))))
+
+    def _filter(self, call: ToolCall) -> ToolResult:
+        field, value = str(call.arguments["field"]), one_line(str(call.arguments["value"]))
+        return _said(call, self.environment.catalogue.listing(field, value, int(call.arguments.get("page", 1))))
+
+    def _count(self, call: ToolCall) -> ToolResult:
+        words, field, value = (one_line(str(call.arguments.get(name, ""))) for name in ("words", "field", "value"))
+        return _said(call, self.environment.catalogue.count(words, field, value))
+
     def _around(self, document: Document, match: re.Match[str]) -> str:
         start, end = around(document, match.start(), match.end(), self.environment.context)
         return " ".join(render(document, start, end).split())
@@ -324,14 +368,14 @@ class SearchEpisode(Episode):
     def snapshot(self) -> Snapshot:
         plain: dict[str, Any] = {"calls": self._calls, "document": self._document, "page": self._page}
         if self._noise or self._written is not None:
-            plain["noise"] = self.environment.settings(self.task)
+            plain["noise"] = self.environment.noisiness(self.task)
         if self._written is not None:
             plain["simulated"] = self._written.state
         return self.environment.pack(self.task, plain)
 
     def restore(self, snapshot: Snapshot) -> None:
         state = self.environment.unpack(self.task, snapshot)
-        if state.get("noise", {}) != self.environment.settings(self.task):
+        if state.get("noise", {}) != self.environment.noisiness(self.task):
             raise ValueError(f"the snapshot was taken with noise {state.get('noise')}, this episode has another")
         self._document, self._page, self._calls = state["document"], int(state["page"]), int(state["calls"])
         if self._written is not None:
@@ -345,67 +389,9 @@ class SearchEpisode(Episode):
         return check_task(self.task, answer)
 
 
+def _said(call: ToolCall, shown: Listing | Count | str) -> ToolResult:
+    return call.answered(shown, "bad_arguments") if isinstance(shown, str) else call.answered(write(shown))
+
+
 def _page_of(pages: Sequence[tuple[int, int]], offset: int) -> int:
     return next((number for number, (_, end) in enumerate(pages, start=1) if offset < end), len(pages))
-
-
-class Search(EnvironmentKeys):
-    """The environment: a search engine over the documents."""
-
-    kind: Literal["search"] = "search"
-    page_size: int = Field(default=4000, ge=200)
-    """Code points of a document that one page shows."""
-    default_k: int = Field(default=5, ge=1, le=20)
-    """Results when a call does not say how many."""
-    retriever: str = "bm25"
-    """Who finds pages: ``bm25`` by words, ``dense`` by vectors of passages, ``hybrid`` by both, their ranks fused
-    (Cormack et al., SIGIR 2009; k = 60), or one of an installed package."""
-    vectors: Vectors | None = None
-    """How a retriever makes and compares vectors; empty = by the encoder that needs nothing. Only for one that does."""
-    noise: Noise | None = None
-    """Replaces a growing share of the results by pages that lead nowhere (ZeroSearch); empty = none."""
-    simulated: Simulation | None = None
-    """Results are written by the model of the role ``simulator`` while agents act, ``noise`` saying which share of them
-    is noise; empty = they are pages of the collection."""
-
-
-@versioned(SearchEnvironment.version)
-def open_search(*, inputs: Resources, retriever: SearchIndex | None = None, **options: Any) -> SearchEnvironment:
-    """The environment over the table ``documents`` of a build, searched by ``retriever`` (None = BM25 over the arrays
-    ``index``); ``options`` go to :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
-    if options.get("noise") is not None:
-        noise = options["noise"] = Noise.model_validate(options["noise"])
-        if noise.by == "index" and noise.start != noise.end:
-            # Candidates are refused unevenly, so what counts is the place among the tasks that were kept. It stays
-            # what it is when a dataset grows.
-            tasks = inputs.table("tasks").arrow.select(["id", "candidate_index"]).sort_by("candidate_index")
-            options["places"] = {name: place for place, name in enumerate(tasks["id"].to_pylist())}
-    index = retriever if retriever is not None else Bm25Index(inputs.arrays("index"))
-    return SearchEnvironment(index, inputs.table("documents"), **options)
-
-
-SEARCH = EnvironmentSpec(
-    kind="search",
-    keys=Search,
-    open=open_search,
-    needs=("documents", "index"),
-    libraries=("numpy", "bm25s"),
-    prompt="agents/search",
-    rl_prompt="rl/search",
-    pages=True,
-)
-
-
-@versioned(SearchEnvironment.version)
-def open_simulated_search(
-    *, inputs: Resources, model: Model, simulated: JsonObject, **options: Any
-) -> SearchEnvironment:
-    """The environment whose results ``model`` writes (:class:`~synth.environments.simulated.Simulation` as plain values
-    in ``simulated``). Options of :class:`~synth.models.asking.AskConfig` say how it is asked; the others are those of
-    :func:`open_search`."""
-    asking = AskConfig(**{name: options.pop(name) for name in AskConfig.model_fields if name in options})
-    simulator = Simulator(model, Simulation.model_validate(simulated), asking)
-    return open_search(inputs=inputs, simulator=simulator, **options)
-
-
-SIMULATED_SEARCH = replace(SEARCH, open=open_simulated_search)

@@ -13,12 +13,16 @@ from synth.environments.rendering import find_links, link, plain
 from synth.text.sentences import sentences, spans
 
 __all__ = [
+    "Count",
     "End",
     "Facts",
+    "Heading",
+    "Headings",
     "Hit",
     "Hits",
     "Link",
     "Listed",
+    "Listing",
     "Match",
     "Matches",
     "Page",
@@ -216,6 +220,67 @@ class Matches(Shown):
         return tuple(
             passage for match in self.found for passage in passages_of(match.text, self.about, self.title, match.page)
         )
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of a document, and the page that it stands on."""
+
+    page: int
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Headings(Shown):
+    """The outline of a document."""
+
+    title: str
+    document: str
+    pages: int
+    total: int
+    """How many headings there are; more than ``found`` where only the first are shown."""
+    found: tuple[Heading, ...] = ()
+
+    @property
+    def about(self) -> str:
+        return self.document.split("#", 1)[0]
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        return tuple(Passage(found.text, (), self.about, self.title, found.page, found.text) for found in self.found)
+
+
+@dataclass(frozen=True)
+class Listing(Shown):
+    """Documents that have a value in a field."""
+
+    field: str
+    value: str
+    total: int
+    page: int
+    pages: int
+    hits: tuple[Hit, ...]
+
+    @property
+    def results(self) -> tuple[Hit, ...]:
+        return self.hits
+
+
+@dataclass(frozen=True)
+class Count(Shown):
+    """How many documents hold words."""
+
+    words: str
+    field: str
+    """With ``value`` says which documents were looked at; empty for all."""
+    value: str
+    number: int
+    of: int
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        return (Passage(f"{self.number} of {self.of} pages hold {self.words}.", (), "", ""),)
 
 
 @dataclass(frozen=True)

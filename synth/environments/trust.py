@@ -100,7 +100,10 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
     "search": {
         "retriever": _retriever,
         "vectors": _vectors,
-        **dict.fromkeys(("snippet_size", "page_size", "default_k", "context", "max_matches", "noise"), _plain),
+        **dict.fromkeys(
+            ("snippet_size", "page_size", "default_k", "context", "max_matches", "noise", "tools", "collections"),
+            _plain,
+        ),
     },
     "graph": dict.fromkeys(("default_k", "page_size"), _plain),
     "app": {

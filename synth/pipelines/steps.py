@@ -12,6 +12,7 @@ from typing import Any
 
 from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
+from synth.environments.search_spec import Search
 from synth.filtering.dedup import Rules
 from synth.pipelines.collaborators import (
     assistant,
@@ -37,7 +38,7 @@ from synth.pipelines.collaborators import (
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
-from synth.recipe.model import Recipe
+from synth.recipe.model import HELD, Recipe
 from synth.recipe.parts import Pairs
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS, assistant_of
@@ -133,6 +134,8 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
         values = task_values(recipe)
     else:
         values = recipe.questions.model_dump(exclude={"kind", "wording"})
+    if isinstance(recipe.environment, Search) and recipe.questions.kind in HELD:
+        values["collections"] = recipe.environment.collections
     if recipe.questions.kind == "proposed":
         values |= proposing(recipe)
     if recipe.questions.kind == "docs":

@@ -17,7 +17,7 @@ from synth.places import refuse_remote
 from synth.recipe.model import Recipe
 from synth.registry import choices
 
-__all__ = ["builtin_names", "builtin_text", "lay_settings", "load_recipe", "parse_recipe", "parse_setting"]
+__all__ = ["builtin_names", "builtin_text", "lay_settings", "load_recipe", "parse_recipe"]
 
 _SUFFIX = ".yaml"
 
@@ -78,20 +78,6 @@ def lay_settings(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
         if key == "source.kind":
             _turn(data, value)
         _lay(data, key, deepcopy(value))  # keys below it may be laid over it, and it is the caller's
-
-
-def parse_setting(text: str) -> tuple[str, Any]:
-    """``"a.b=3"`` -> ``("a.b", 3)``; the value is read as YAML.
-
-    Raises:
-        InputError: no ``=``, an empty key, or a value that is not YAML.
-    """
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise InputError(
-            f"{text!r} is not key=value", where="--set", mend="write for example --set limits.max_turns=16"
-        )
-    return key.strip(), parse_yaml(value, f"--set {key.strip()}", mend="quote the value")
 
 
 def parse_recipe(data: Mapping[str, Any], where: str) -> Recipe:

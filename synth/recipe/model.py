@@ -14,7 +14,7 @@ from synth.environments.app.environment import Application
 from synth.environments.graph import GraphWalk
 from synth.environments.mcp.config import McpServers
 from synth.environments.recorded import RecordedPlace
-from synth.environments.search import Search
+from synth.environments.search_spec import Search
 from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
@@ -34,6 +34,7 @@ from synth.recipe.sources import (
     AppSource,
     DatasetSource,
     DocsSource,
+    HubSource,
     McpSource,
     RecordsSource,
     RunsSource,
@@ -47,7 +48,7 @@ from synth.recipe.unions import union_of
 from synth.registry import choices, find, names
 from synth.tasks.writing.config import CheckKeys, WritingKeys
 
-__all__ = ["Recipe"]
+__all__ = ["HELD", "Recipe"]
 
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         | TablesSource
         | DocsSource
         | RecordsSource
+        | HubSource
         | DatasetSource
         | RunsSource
         | AppSource
@@ -78,6 +80,10 @@ else:
     Source = union_of("sources")
     Questions = union_of("questions")
     Place = union_of("environments", "search")
+
+
+HELD = ("world", "docs", "given")
+"""Kinds of questions whose tasks say which collection holds their evidence."""
 
 
 class Recipe(RecipePart):
@@ -203,6 +209,11 @@ class Recipe(RecipePart):
         if place.retriever not in names("retrievers"):
             known = ", ".join(names("retrievers"))
             raise ValueError(f"environment.retriever: there is no {place.retriever!r}; choose one of {known}")
+        if place.collections is not None and place.collections.spanned > 1 and self.questions.kind not in HELD:
+            raise ValueError(
+                f"environment.collections.spanned has no effect on questions of kind {self.questions.kind}; "
+                f"it chooses among those of kind {', '.join(HELD)}"
+            )
         if place.vectors is None:
             return
         if not find("retrievers", place.retriever).vectors:

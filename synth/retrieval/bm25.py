@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -208,6 +209,15 @@ class Bm25Index:
             hit = column[np.minimum(at, len(column) - 1)] == documents
             scores[hit] += self._scores[start + at[hit]]
         return scores
+
+    def holding(self, text: str) -> list[int]:
+        """Documents that hold every token of ``text``, ascending; none for a text without tokens."""
+        numbers = [self._find(token) for token in dict.fromkeys(tokenize(text))]
+        if not numbers or any(number is None for number in numbers):
+            return []
+        columns = [self._documents[self._start[n] : self._start[n + 1]] for n in numbers if n is not None]
+        found = reduce(np.intersect1d, sorted(columns, key=len))
+        return [int(row) for row in found]
 
     # -- tokens and mentions -----------------------------------------------------------------------------------------
 

@@ -18,7 +18,17 @@ from synth.retrieval.encoder import Encoder
 from synth.retrieval.passages import PASSAGE, Found, PassageIndex
 from synth.retrieval.vectors import IndexKind
 
-__all__ = ["BM25", "DENSE", "HYBRID", "DenseRetriever", "HybridRetriever", "RetrieverSpec", "Vectors"]
+__all__ = [
+    "BM25",
+    "DENSE",
+    "HYBRID",
+    "DenseRetriever",
+    "FoundDocument",
+    "HybridRetriever",
+    "Retriever",
+    "RetrieverSpec",
+    "Vectors",
+]
 
 _FUSION = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke & Buettcher, SIGIR 2009): a document's score is the sum of
@@ -60,9 +70,19 @@ class Vectors(BaseModel):
         return {} if self.model is None else {"model": self.model, "revision": self.revision}
 
 
+class FoundDocument(Protocol):
+    @property
+    def document(self) -> int:
+        """Row number in the documents table."""
+
+    @property
+    def score(self) -> float: ...
+
+
 class Retriever(Protocol):
-    def search(self, query: str, k: int) -> Sequence[Any]:
-        """The ``k`` best documents (``document``, ``score``, maybe ``start``), best first, ties in a fixed order."""
+    def search(self, query: str, k: int) -> Sequence[FoundDocument]:
+        """The ``k`` best documents, best first, ties in a fixed order. One found by a passage of it says its
+        ``start``, too."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 
 from synth.errors import BuildError
 from synth.retrieval.bm25 import Bm25Index
+from synth.retrieval.collections import Collections
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row, Split
 from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
+from synth.stages.held import Holdings
 from synth.tasks.docs.proposer import DocsProposer, DocsTasksConfig
 from synth.tasks.draft import finish, same_question
 
@@ -39,6 +41,8 @@ class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
 
     extract: str = "none"
     """What was read of the pages beside their links (``source.extract``)."""
+    collections: Collections | None = None
+    """How the pages are divided where the tasks are to be solved."""
 
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
@@ -53,6 +57,7 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
     def __init__(self, config: DocsTasksStageConfig, context: Context) -> None:
         super().__init__(config, context)
         inputs = context.inputs
+        self._holdings = Holdings(config.collections, inputs.table("documents").arrow, self.name)
         index = Bm25Index(inputs.arrays("index"))
 
         def search(query: str, k: int) -> list[int]:
@@ -110,7 +115,7 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         proposed = self._proposer.propose(index, split, generator)
         if isinstance(proposed, Rejection):
             return Outcome(rejected=(proposed.model_copy(update={"stage": self.name}),))
-        return Outcome(kept=(finish(proposed.draft, proposed.checks, self.context.provenance, index),))
+        return self._holdings.kept(finish(proposed.draft, proposed.checks, self.context.provenance, index))
 
     def duplicate_key(self, row: Any) -> str:
         return same_question(row)

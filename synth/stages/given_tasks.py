@@ -12,10 +12,12 @@ from pydantic import Field
 
 from synth.inputs import read_input
 from synth.retrieval.bm25 import Bm25Index
+from synth.retrieval.collections import Collections
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
+from synth.stages.held import Holdings
 from synth.tasks.draft import finish, same_question
 from synth.tasks.given import Given, GivenQuestion, GivenTasks, bare_task, read_given
 
@@ -32,6 +34,8 @@ class _FileConfig(StageConfig):
 class GivenTasksConfig(_FileConfig):
     k: int = Field(default=50, ge=1, le=1000)
     """How many search results are read for evidence when a question names no documents."""
+    collections: Collections | None = None
+    """How the pages are divided where the tasks are to be solved."""
 
 
 class RecordedTasksConfig(_FileConfig):
@@ -73,7 +77,11 @@ class _Questions(CandidateStage[C]):
         found = item if isinstance(item, Rejection) else self.task(item)
         if isinstance(found, Rejection):
             return Outcome(rejected=(found.model_copy(update={"stage": self.name}),))
-        return Outcome(kept=(finish(found.draft, found.checks, self.context.provenance, index),))
+        return self.accepted(finish(found.draft, found.checks, self.context.provenance, index))
+
+    def accepted(self, task: Task) -> Outcome:
+        """``task``, or why it is none after all."""
+        return Outcome(kept=(task,))
 
     def duplicate_key(self, row: Any) -> str:
         return same_question(row)
@@ -88,15 +96,20 @@ class GivenTasksStage(_Questions[GivenTasksConfig]):
 
     def __init__(self, config: GivenTasksConfig, context: Context) -> None:
         super().__init__(config, context)
+        documents = context.inputs.table("documents")
+        self._holdings = Holdings(config.collections, documents.arrow, self.name)
         index = Bm25Index(context.inputs.arrays("index"))
 
         def search(query: str, k: int) -> list[int]:
             return [hit.document for hit in index.search(query, k)]
 
-        self._tasks = GivenTasks(context.inputs.table("documents"), search, k=config.k)
+        self._tasks = GivenTasks(documents, search, k=config.k)
 
     def task(self, item: GivenQuestion) -> Given | Rejection:
         return self._tasks.task(item)
+
+    def accepted(self, task: Task) -> Outcome:
+        return self._holdings.kept(task)
 
 
 class RecordedTasks(_Questions[RecordedTasksConfig]):

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 from synth.graph.graph import Graph
 from synth.lexicon.model import Lexicon
 from synth.retrieval.bm25 import Bm25Index
+from synth.retrieval.collections import Collections
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
+from synth.stages.held import Holdings
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 from synth.tasks.index_search import IndexSearch
@@ -28,6 +30,8 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
     """Words of the graph's relations and types. None: the generated world's."""
     further: dict[str, Implementation] = {}
     """Shapes of installed packages, by name."""
+    collections: Collections | None = None
+    """How the pages are divided where the tasks are to be solved."""
 
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
@@ -42,6 +46,7 @@ class WorldTasks(CandidateStage[WorldTasksStageConfig]):
         super().__init__(config, context)
         inputs = context.inputs
         documents = inputs.table("documents").arrow
+        self._holdings = Holdings(config.collections, documents, self.name)
         self._proposer = WorldProposer(
             Graph.from_arrays(inputs.arrays("graph")),
             inputs.table("entities").arrow,
@@ -61,7 +66,7 @@ class WorldTasks(CandidateStage[WorldTasksStageConfig]):
             if isinstance(verdict, Checked):
                 draft = verdict.draft.model_copy(update={"environment": self.config.environment})
                 task = finish(draft, verdict.checks, self.context.provenance, index)
-                outcomes.append(Outcome(kept=(task,)))
+                outcomes.append(self._holdings.kept(task))
             else:
                 outcomes.append(Outcome(rejected=(verdict,)))
         return outcomes

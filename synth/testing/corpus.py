@@ -114,7 +114,8 @@ class ListTable:
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = list(documents)
-        self.arrow = pa.table({"id": [document.id for document in documents]})
+        names = ("id", "title", "kind", "path", "date", "licence")
+        self.arrow = pa.table({name: [getattr(document, name) for document in documents] for name in names})
 
     def __len__(self) -> int:
         return len(self._documents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import resource
 import signal
@@ -20,15 +19,6 @@ from synth.agents.scripted.players import scripted_policy
 from synth.agents.trajectory import history_of
 from synth.api import BuildResult
 from synth.schemas.trajectories import Role, TrajectoryRow
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    """Path inside a dataset -> sha256 of every file."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def acted(row: TrajectoryRow) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from api_builds import hashes, killed_and_resumed, same_through_http
+from api_builds import killed_and_resumed, same_through_http
 from opening import card_runs, every_config_opens
+from shared_builds import hashes
 
 import synth
 from synth.api import BuildResult

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from api_builds import hashes
 from opening import card_runs, every_config_opens
-from shared_builds import SMALL
+from shared_builds import SMALL, hashes
 
 import synth
 from synth.agents.grounding.check import ungrounded

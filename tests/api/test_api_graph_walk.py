@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from api_builds import hashes, killed_and_resumed, same_through_http
+from api_builds import killed_and_resumed, same_through_http
 from opening import card_runs
-from shared_builds import world_store
+from shared_builds import hashes, world_store
 
 import synth
 from synth.api import BuildResult

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_builds import hashes, killed_and_resumed, same_through_http
+from api_builds import killed_and_resumed, same_through_http
 from opening import card_runs
-from shared_builds import LEAN
+from shared_builds import LEAN, hashes
 
 import synth
 from synth.api import BuildResult

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from api_builds import hashes
-from shared_builds import SMALL
+from shared_builds import SMALL, hashes
 
 import synth
 from synth.agents.grounding.check import ungrounded

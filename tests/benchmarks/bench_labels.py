@@ -31,7 +31,8 @@ from synth.annotate.critical.scoring import EvidenceScorer
 from synth.annotate.labels import label
 from synth.api import BuildRequest, prepare
 from synth.engine import Engine
-from synth.environments.search import SearchEnvironment, open_search
+from synth.environments.search import SearchEnvironment
+from synth.environments.search_spec import open_search
 from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow

@@ -34,9 +34,10 @@ from bench_distractors import Pages, built, difference, environment, rate, run, 
 
 from synth.annotate.contexts.admit import Admission, PageWords
 from synth.annotate.distractors.retrieved import retrieved_pages, walk_pages
-from synth.environments.search import FoundDocument, SearchEnvironment
+from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Hit
+from synth.retrieval.retrievers import FoundDocument
 from synth.schemas.tasks import Task
 
 COLLECT = 3

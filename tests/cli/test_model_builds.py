@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_builds import hashes
 from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 from synth.cli import main
@@ -33,15 +33,6 @@ roles:
     price: {prompt: 1.0, completion: 4.0}
     sampling: {max_tokens: 200}
 """
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    """Path inside a dataset -> sha256 of every file."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 Run = Callable[..., tuple[int, str, str]]

@@ -54,7 +54,7 @@ roles:
 def server() -> Iterator[ModelServer]:
     """A model that answers everything, and wrongly."""
     player = FixedPlayer(lambda request, sample: Reply(content=f"It is {int(sample or '0', 16) % 1000}."))
-    with ModelServer(player, ServerOptions(latency=0.4)) as server:
+    with ModelServer(player) as server:
         yield server
 
 
@@ -95,7 +95,10 @@ def on_a_terminal(arguments: list[str]) -> tuple[int, list[str]]:
     return process.wait(), drawn(data)
 
 
-def test_a_build_shows_count_stage_time_left_and_what_is_spent_of_the_cap(command: list[str]) -> None:
+def test_a_build_shows_count_stage_time_left_and_what_is_spent_of_the_cap(
+    command: list[str], server: ModelServer
+) -> None:
+    server.options = ServerOptions(latency=0.4)  # long enough to be drawn
     code, lines = on_a_terminal(["build", *command, "--out", str(Path(command[1]).parent / "out")])
     assert code == 3
     assert max(map(len, lines[:-4])) <= WIDTH

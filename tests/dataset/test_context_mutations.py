@@ -18,6 +18,7 @@ from context_samples_rows import reward_tables
 from exporter_samples import sample_report
 from rich.console import Console
 
+from synth.cli import main
 from synth.dataset.layout import write_dataset
 from synth.dataset.reader import load
 from synth.dataset.rules.validate import validate
@@ -189,9 +190,10 @@ def test_the_reward_server_knows_the_rows_of_a_dataset(whole: Path) -> None:
         process.communicate()
 
 
-def test_a_folder_without_a_dataset_is_the_users_mistake(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from synth.cli import main; main()", "serve-reward", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("synth: ")
-    assert "this folder holds no dataset" in done.stderr
+def test_a_folder_without_a_dataset_is_the_users_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["serve-reward", str(tmp_path)])
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, "")
+    assert said.err.startswith("synth: ")
+    assert "this folder holds no dataset" in said.err

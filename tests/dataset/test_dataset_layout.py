@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from critical_samples import whole_tables
 from exporter_samples import page, sample_report, trajectory
+from shared_builds import hashes
 
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_config, write_dataset
@@ -28,14 +28,6 @@ def written(folder: Path, **changes: object) -> tuple[BuildReport, dict[str, str
     tables = {**whole_tables(), **changes}
     report = write_dataset(folder, tables, sample_report(whole_tables()))  # type: ignore[arg-type]
     return report, hashes(folder)
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def shattered(table: pa.Table, seed: int) -> Iterator[pa.RecordBatch]:

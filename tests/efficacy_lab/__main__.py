@@ -84,8 +84,9 @@ def efficacy(
     from efficacy_lab.table import table_of
     from efficacy_lab.work import Trainer
     from synth.errors import InputError
+    from synth.inputs import parse_setting
     from synth.pipelines.building import default_store
-    from synth.recipe.load import load_recipe, parse_setting
+    from synth.recipe.load import load_recipe
 
     found = load_plan(plan)
     own = dataset is not None or recipe is not None

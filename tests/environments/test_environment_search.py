@@ -19,7 +19,12 @@ from synth.agents.loop import Rollout
 from synth.agents.trajectory import history_of, to_row
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.identifiers import Identifiers
+from synth.environments.observed import observe
 from synth.environments.search import SearchEnvironment
+from synth.environments.search_spec import Search
+from synth.environments.shown import Headings
+from synth.errors import InputError
+from synth.retrieval.collections import Collections, Divided
 from synth.retrieval.noise import Noise, noisy
 from synth.schemas.documents import Anchor, Document, Link, Section
 from synth.schemas.tasks import Task
@@ -46,6 +51,136 @@ class TestSearchEnvironment(EnvironmentContract):
             "pattern": ["Torrin", "the", "412"],
             "page": [1, 2, 3],
         }
+
+
+ALL_TOOLS = ("search", "open", "find", "outline", "filter", "count")
+
+
+def _library() -> list[Document]:
+    """The small documents in two folders, those about people in one below the other."""
+    places = {"arvel-torrin": "people/founders", "korvan-works": "works"}
+    return [
+        document.model_copy(
+            update={"path": f"{places.get(document.id, 'people')}/{document.id}.md", "date": f"{1990 + number}-01-02"}
+        )
+        for number, document in enumerate(small_documents())
+    ]
+
+
+def _holding(text: str) -> list[int]:
+    return [row for row, document in enumerate(_library()) if text.casefold() in document.text.casefold()]
+
+
+def divided(**options: Any) -> Divided:
+    wanted = Collections(by="folder", of={"people": ("people",), "others": ()}, **options)
+    return Divided(wanted, ListTable(_library()).arrow)
+
+
+class TestAllTools(EnvironmentContract):
+    """Whatever holds for a search environment holds with every tool and several collections."""
+
+    def environment(self) -> SearchEnvironment:
+        return make(_library(), page_size=120, tools=ALL_TOOLS, collections=divided(), holding=_holding)
+
+    def tasks(self) -> Sequence[Task]:
+        return small_tasks()
+
+    def examples(self) -> dict[str, Sequence[Any]]:
+        return {
+            "query": ["Arvel Torrin", "founded"],
+            "document": ["arvel-torrin", "nowhere"],
+            "pattern": ["Torrin"],
+            "field": ["folder", "year", "kind"],
+            "value": ["people", "works", "1990", "nowhere"],
+            "words": ["founded", "zzz"],
+            "page": [1, 2],
+        }
+
+
+def test_each_collection_is_searched_by_a_tool_of_its_own() -> None:
+    environment = make(_library(), collections=divided())
+    assert [tool.name for tool in environment.tools()] == ["search_people", "search_others", "open", "find"]
+    assert "2 collections of pages" in environment.instructions()
+    people, others, unknown = do(
+        environment,
+        ("search_people", {"query": "Arvel Torrin Korvan Works", "k": 20}),
+        ("search_others", {"query": "Arvel Torrin Korvan Works", "k": 20}),
+        ("search", {"query": "Arvel"}),
+    )
+    assert [hit.document for hit in observe(others.content).results] == ["korvan-works"]
+    found = {hit.document for hit in observe(people.content).results}
+    assert "arvel-torrin" in found
+    assert "korvan-works" not in found
+    assert unknown.error == "unknown_tool"
+    task = small_tasks()[0]
+    held = environment.settings(task)["collections"]
+    assert isinstance(held, dict)
+    assert set(held) == set(task.gold_documents)
+
+
+def test_an_outline_says_which_page_each_heading_is_on() -> None:
+    environment = make(_library(), page_size=120, tools=ALL_TOOLS)
+    outline, opened = do(
+        environment, ("outline", {"document": "arvel-torrin"}), ("outline", {"document": "arvel-torrin#career"})
+    )
+    assert outline.content == opened.content
+    shown = observe(outline.content)
+    assert isinstance(shown, Headings)
+    document = environment.document("arvel-torrin")
+    assert document is not None
+    for head, section in zip(shown.found, document.sections, strict=True):
+        low, high = environment.pages(document)[head.page - 1]
+        assert head.text == section.heading
+        assert low <= section.start <= high
+    (missing,) = do(environment, ("outline", {"document": "nowhere"}))
+    assert missing.error == "not_found"
+
+
+def test_pages_are_listed_and_counted_by_what_they_are() -> None:
+    environment = make(_library(), tools=ALL_TOOLS, holding=_holding)
+    number = len(small_documents())
+    listed, counted, narrowed, half, part = do(
+        environment,
+        ("filter", {"field": "folder", "value": "people"}),
+        ("count", {"words": "Torrin"}),
+        ("count", {"words": "Torrin", "field": "folder", "value": "works"}),
+        ("count", {"words": "Torrin", "field": "folder"}),
+        ("filter", {"field": "folder", "value": "people", "page": 9}),
+    )
+    hits = observe(listed.content).results
+    assert "arvel-torrin" in {hit.document for hit in hits}  # its folder lies below
+    assert len(hits) == number - 1
+    assert counted.content == f'{len(_holding("Torrin"))} of {number} pages hold "Torrin".'
+    assert narrowed.content.startswith(
+        f'{int("torrin" in _library()[1].text.casefold())} of 1 pages with folder "works"'
+    )
+    assert (half.error, part.error) == ("bad_arguments", "bad_arguments")
+    (none,) = do(make(_library()), ("count", {"words": "Torrin"}))
+    assert none.error == "unknown_tool"
+
+
+def test_a_collection_without_pages_is_refused_with_what_there_is() -> None:
+    wanted = Collections(by="folder", of={"people": ("people",), "rivers": ("rivers",)})
+    with pytest.raises(InputError, match=r"no page is in the collection rivers.*people \(\d+\)"):
+        Divided(wanted, ListTable(_library()).arrow)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"tools": ["open"]}, "must name search, open"),
+        ({"tools": ["search", "open", "open"]}, "each once"),
+        ({"tools": ["search", "open", "grep"]}, "'outline', 'filter' or 'count'"),
+        ({"collections": {"of": {"one": []}}}, "at least two"),
+        ({"collections": {"of": {"one": [], "two": []}}}, "only one collection"),
+        ({"collections": {"of": {"one": ["a"], "two": ["a"]}}}, "in two collections"),
+        ({"collections": {"of": {"one": ["a"], "two": []}, "spanned": 3}}, "there are 2 collections"),
+        ({"collections": {"of": {"One": ["a"], "two": []}}}, "String should match"),
+    ],
+)
+def test_wrong_keys_of_tools_and_collections_are_refused(keys: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        Search.model_validate(keys)
 
 
 def do(environment: SearchEnvironment, *calls: tuple[str, dict[str, Any]]) -> list[ToolResult]:

@@ -12,12 +12,16 @@ from synth.environments import outline, pages, triples
 from synth.environments.observed import observe
 from synth.environments.outline import Block, Outline
 from synth.environments.shown import (
+    Count,
     End,
     Facts,
+    Heading,
+    Headings,
     Hit,
     Hits,
     Link,
     Listed,
+    Listing,
     Match,
     Matches,
     Page,
@@ -77,7 +81,26 @@ def _outline(draw: st.DrawFn) -> Outline:
     return Outline(notes, draw(_WORDS), draw(_WORDS), part, part + draw(st.integers(0, 3)), body)
 
 
-@given(st.builds(Hits, _WORDS, _HITS) | _page() | _matches())
+@st.composite
+def _headings(draw: st.DrawFn) -> Headings:
+    found = tuple(draw(st.lists(st.builds(Heading, _NUMBERS, st.integers(1, 6), _NAMES), max_size=3)))
+    more = draw(st.integers(0, 9)) if found else 0
+    return Headings(draw(_NAMES), draw(_IDS), draw(_NUMBERS), len(found) + more, found)
+
+
+@st.composite
+def _listing(draw: st.DrawFn) -> Listing:
+    field, number, hits = draw(st.sampled_from(["kind", "folder"])), draw(_NUMBERS), draw(_HITS)
+    return Listing(field, draw(_NAMES), draw(st.integers(0, 99)), number, number + draw(st.integers(0, 3)), hits)
+
+
+@st.composite
+def _count(draw: st.DrawFn) -> Count:
+    field, value = draw(st.tuples(st.sampled_from(["kind", "year"]), _NAMES) | st.just(("", "")))
+    return Count(draw(_NAMES), field, value, draw(st.integers(0, 99)), draw(st.integers(0, 99)))
+
+
+@given(st.builds(Hits, _WORDS, _HITS) | _page() | _matches() | _headings() | _listing() | _count())
 def test_pages_are_read_back(shown: Any) -> None:
     assert pages.read(pages.render(shown)) == observe(pages.render(shown)) == shown
 

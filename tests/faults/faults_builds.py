@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shared_builds import hashes
 from stand_ins.call_log import Intent, intents, served
 from stand_ins.model_server import (
     FaultKind,
@@ -132,10 +132,7 @@ class Built:
         return [row for row in rows if isinstance(row, Rejection)]
 
     def hashes(self) -> dict[str, str]:
-        """Path inside the dataset -> sha256."""
-        out = self.folder / "out"
-        files = (path for path in sorted(out.rglob("*")) if path.is_file())
-        return {str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+        return hashes(self.folder / "out")
 
     def books(self) -> tuple[Account, list[Intent], list[str]]:
         """The account, all intents, and the request ids whose replies are served."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import Zygote
 from engine_toys import begun, finished_on_disk, run_twice
+from shared_builds import hashes
 
 from synth.identity import derive_generator
 from synth.store import FAILPOINTS
@@ -57,14 +57,6 @@ NOT_REACHED = {
 
 def arguments(folder: Path) -> list[str]:
     return ["build", "world-search", *SIZE, "--store", str(folder / "store"), "--out", str(folder / "out")]
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 @dataclass

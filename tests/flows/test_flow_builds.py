@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -16,21 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_builds import LEAN
+from shared_builds import LEAN, hashes
 
 from synth.api import BuildRequest, prepare
 from synth.flows import run_request
 
 SMALL = {"source.entities": 300, **LEAN}
 TASKS = 4
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 @pytest.fixture(scope="module")

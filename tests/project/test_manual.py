@@ -12,7 +12,8 @@ import typer
 import yaml
 
 from synth.cli.app import app
-from synth.recipe.load import load_recipe, parse_setting
+from synth.inputs import parse_setting
+from synth.recipe.load import load_recipe
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))

@@ -106,6 +106,8 @@ def test_every_test_file_has_a_name_of_its_own() -> None:
     loose = (path for path in (ROOT / "tests").rglob("*.py") if not (path.parent / "__init__.py").exists())
     names = Counter(path.name for path in loose if path.name != "conftest.py")
     assert not [name for name, count in names.items() if count > 1]
+    begun_first = re.findall(r'"(test_\w+\.py)"', (ROOT / "tests" / "conftest.py").read_text())
+    assert set(begun_first) <= set(names)
 
 
 def test_no_test_patches_or_mocks() -> None:
@@ -148,7 +150,6 @@ def normal(distribution: str) -> str:
 
 
 NOT_IMPORTED = {
-    "datasets": "opens finished datasets, as every card says",
     "fastapi": "keeps Prefect's server working",
     "sqlalchemy": "keeps Prefect's schedules firing",
 }

@@ -5,6 +5,7 @@ Both read the question the same way and plan by the same planner; what they choo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -28,6 +29,7 @@ from synth.agents.scripted.reference import REFERENCE_LEXICON
 from synth.agents.scripted.state import State, state_of
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
+from synth.environments.contract import ToolSchema
 from synth.identity import versioned
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
@@ -64,7 +66,12 @@ def _adapter(task: Task) -> _Adapter:
 
 
 def gold_planner(
-    task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
+    task: Task,
+    state: State,
+    lexicon: Lexicon,
+    config: TeacherConfig,
+    generator: np.random.Generator,
+    tools: Sequence[ToolSchema],
 ) -> PagePlanner | GraphPlanner:
     """A planner of one turn that chooses what is on the gold walk."""
     adapter = _adapter(task)
@@ -73,6 +80,8 @@ def gold_planner(
     planner: PagePlanner | GraphPlanner = make(
         state, chooser, generator, patience=config.patience, parallel=config.parallel
     )
+    if isinstance(planner, PagePlanner):
+        planner.tools = frozenset(tool.name for tool in tools)
     return planner
 
 
@@ -89,7 +98,7 @@ class ScriptedTeacher:
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
         state = state_of(self._reading, history)
-        planner = gold_planner(self._task, state, self._lexicon, self._config, generator)
+        planner = gold_planner(self._task, state, self._lexicon, self._config, generator, prompt.tools)
         planner.together = True
         if isinstance(planner, PagePlanner):
             planner.credibility = CredibilityCheck(state, self._lexicon)
@@ -116,6 +125,8 @@ class ScriptedPolicy:
         planner: PagePlanner | GraphPlanner = make(
             state, chooser, generator, patience=self._config.patience, parallel=0.1
         )
+        if isinstance(planner, PagePlanner):
+            planner.tools = frozenset(tool.name for tool in prompt.tools)
         return Decision(chooser.corrupt(planner.turn()), tuple(chooser.injected))
 
 

@@ -10,6 +10,7 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.observed import observe
 from synth.environments.shown import (
     Facts,
+    Headings,
     Hit,
     Hits,
     Link,
@@ -127,6 +128,8 @@ class Seen:
         self.documents: dict[str, SeenDocument] = {}
         self.finds: list[Find] = []
         self.failures: list[Failure] = []
+        self.outlines: dict[str, Headings] = {}
+        """Document -> its outline."""
         self.current: str | None = None
         self.opened: set[str] = set()
         """What was asked for: ids of documents and places."""
@@ -168,6 +171,8 @@ class Seen:
                 for sentence in shown.passages:
                     searched.found.setdefault(sentence.text, sentence)
                 self.finds.append(Find(turn, shown.pattern, shown.document, shown.total, places))
+            case Headings(_, document):
+                self.outlines[document] = shown
             case Relations(thing):
                 self._read(turn, thing.id, thing.name, 1)
                 self.listed.setdefault(thing.id, {}).update({item.label: item for item in shown.listed})

@@ -190,9 +190,13 @@ class TurnPlanner(ABC):
     def _act(self, calls: Sequence[Call]) -> Turn:
         made = tuple(
             ToolCall(id=f"call_{self.seen.turns}_{place}", name=name, arguments=arguments)
-            for place, (name, arguments) in enumerate(calls)
+            for place, (name, arguments) in enumerate(one for call in calls for one in self.as_tools(call))
         )
         return Turn(thought=self.thoughts.text() or None, calls=made)
+
+    def as_tools(self, call: Call) -> list[Call]:
+        """A call in terms of the tools that there are."""
+        return [call]
 
     def note(self, intent: str, name: str) -> None:
         self.thoughts.add(intent, found=name)

@@ -49,8 +49,8 @@ def _on_pages(point: Point, reading: Reading, view: EvidenceView, generator: np.
     if "open" in tools:
         yield from _links(point, view, generator)
         yield from _hits(point, view, generator)
-    if "search" in tools:
-        yield from _searches(point, reading, view, generator)
+    for search in sorted(name for name in tools if name.partition("_")[0] == "search"):
+        yield from _searches(point, reading, view, generator, search)
     if "find" in tools and view.last_page:
         yield from _finds(point, reading, view, generator)
 
@@ -109,9 +109,11 @@ def _on_walk(view: EvidenceView) -> list[str]:
     return list(found)
 
 
-def _searches(point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
+def _searches(
+    point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator, search: str
+) -> Iterator[Turn]:
     """A name of the question, or one on the walk that was seen, not searched for yet; then words of the question."""
-    made = [str(call.arguments.get("query", "")) for call, _ in view.searches]
+    made = [str(call.arguments.get("query", "")) for call, _ in view.searches if call.name == search]
     named = [clue.name for clue in reading.clues if clue.name]
     for hop in point.task.walk.hops:
         named += [name for name in names_of(hop.source) if words_of(name) in view.named]
@@ -119,12 +121,12 @@ def _searches(point: Point, reading: Reading, view: EvidenceView, generator: np.
         if not any(same_words(name, query) for query in made):
             thoughts = Thoughts(point.task.question, generator)
             thoughts.add("search_name", name=name)
-            yield _call_turn(point, thoughts, "search", {"query": name})
+            yield _call_turn(point, thoughts, search, {"query": name})
     for clue in reading.clues:
         cue = strip(clue.cue)
         if cue and not any(same_words(cue, query) for query in made):
             phrase = _WORDS["in_its_words"][int(generator.integers(len(_WORDS["in_its_words"])))]
-            yield _call_turn(point, phrase, "search", {"query": cue})
+            yield _call_turn(point, phrase, search, {"query": cue})
 
 
 def _finds(point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:

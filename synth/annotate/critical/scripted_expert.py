@@ -111,7 +111,7 @@ class ScriptedExpert:
         think again about."""
         state = state_of(reading, point.history)
         _readmit(point.task, state)
-        planner = gold_planner(point.task, state, self._lexicon, config, generator)
+        planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools)
         if not again:
             return planner.turn()
         doubted = next(

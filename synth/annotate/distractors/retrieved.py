@@ -13,6 +13,7 @@ from typing import Literal
 
 from synth.agents.trajectory import history_of
 from synth.environments.observed import observe
+from synth.environments.shown import Hits
 from synth.environments.simulated import is_simulated
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
@@ -85,7 +86,7 @@ def _of_run(run: TrajectoryRow) -> Iterator[RetrievedPage]:
             if result.error is not None:
                 continue
             seen = observe(result.content)
-            if call.name == "search":
+            if isinstance(seen, Hits):
                 for rank, hit in enumerate(seen.results, start=1):
                     if is_simulated(hit.document):
                         continue

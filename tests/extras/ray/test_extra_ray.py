@@ -11,7 +11,7 @@ import shared_builds
 import synth
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "api"))
-from api_builds import hashes
+from shared_builds import hashes
 
 pytestmark = pytest.mark.extras
 

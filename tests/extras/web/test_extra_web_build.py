@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_builds import hashes, killed_and_resumed
+from api_builds import killed_and_resumed
 from browser_here import needs_browser
 from opening import card_runs, every_config_opens
+from shared_builds import hashes
 
 import synth
 from synth.dataset.audit import audit

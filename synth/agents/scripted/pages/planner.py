@@ -47,7 +47,15 @@ class PageReader(SetQuestions):
     """What a planner over pages does but for collecting sets: searches, opens, finds."""
 
     chooser: PageChooser
+    tools: frozenset[str] = frozenset(("search", "open", "find"))
+    """What it may call. Where there are several collections, it searches all of them at once."""
     credibility: CredibilityCheck | None = None
+
+    def as_tools(self, call: Call) -> list[Call]:
+        name, arguments = call
+        if name != "search" or name in self.tools:
+            return [call]
+        return [(tool, arguments) for tool in sorted(self.tools) if tool.startswith("search_")]
 
     def _from_value(self, number: int, clue: Clue, name: str) -> list[Call] | None:
         self._begin(number, f'"{clue.name}"')
@@ -268,7 +276,7 @@ class PageReader(SetQuestions):
                 return [("open", {"document": value.place})]
             current = self.seen.documents.get(self.seen.current or "")
             shown = current is not None and any(value.name in sentence.text for sentence in current.sentences())
-            if value.document is None and shown:
+            if value.document is None and shown and "find" in self.tools:
                 self.thoughts.add("verify_find", name=value.name)
                 return [("find", {"pattern": value.name})]
         if not self.noted:
@@ -309,7 +317,9 @@ class PageReader(SetQuestions):
         if chosen is not None:
             self.thoughts.add("found_page", page=chosen, title=short(page.title))
             return [("open", {"document": page.document, "page": chosen})]
-        if page.total > 2 and self.seen.current == page.document:
+        if page.total > 2 and "outline" in self.tools and (found := self._by_outline(number, page)) is not None:
+            return found
+        if page.total > 2 and self.seen.current == page.document and "find" in self.tools:
             cue = strip(self.state.reading.clues[number].cue)
             words = [word for word in content_words(cue) if word not in _IDLE and len(word) > 2]
             known = {find.pattern.casefold() for find in finds}
@@ -327,6 +337,22 @@ class PageReader(SetQuestions):
         assert unread is not None
         self.thoughts.add("next_page", page=max(page.pages), next=unread, total=page.total, title=short(page.title))
         return [("open", {"document": page.document, "page": unread})]
+
+    def _by_outline(self, number: int, page: SeenDocument) -> list[Call] | None:
+        """The outline of a long document, or the page under the heading that is most like the clue; None where no
+        heading leads on."""
+        outlined = self.seen.outlines.get(page.document)
+        if outlined is None:
+            self.thoughts.add("outline", title=short(page.title), total=page.total)
+            return [("outline", {"document": page.document})]
+        wanted = content_stems(self.state.reading.clues[number].cue)
+        like = [(len(wanted & content_stems(head.text)), -head.page, head) for head in outlined.found]
+        fitting = [one for one in like if one[0] and -one[1] not in page.pages]
+        if not fitting:
+            return None
+        head = max(fitting, key=lambda one: one[:2])[2]
+        self.thoughts.add("under_heading", heading=short(head.text), page=head.page)
+        return [("open", {"document": page.document, "page": head.page})]
 
     def _others(self, number: int) -> list[str]:
         """Names in the other conditions on the same unknown: what they have in common with a page may answer."""

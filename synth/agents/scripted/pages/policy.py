@@ -371,7 +371,7 @@ class PageReadingChooser(ErrorInjection):
                 arguments["page"] = 0
             else:
                 arguments = {"id": document}
-        elif call.name == "search":
+        elif "query" in arguments:
             if draw == 0:
                 arguments["k"] = 50
             elif draw == 1:
