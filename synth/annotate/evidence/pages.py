@@ -11,6 +11,7 @@ from synth.annotate.evidence.assessment import (
     missing_for_answer,
 )
 from synth.annotate.evidence.view import EvidenceView, names_of, states
+from synth.environments.contract import WORD_ARGUMENTS
 from synth.environments.shown import Passage
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import same_words, words_of
@@ -182,12 +183,16 @@ def _fits(document: str, hop: Hop) -> bool:
 def _hit(view: EvidenceView, document: str) -> StepAssessment:
     task = view.task
     call, hits = view.searches[view.listed[document][-1]]
-    query = str(call.arguments.get("query", ""))
-    title = next(hit.title for hit in hits if hit.document == document)
+    query = next((value for name, value in call.arguments.items() if name in WORD_ARGUMENTS), "")
+    opened = next(hit for hit in hits if hit.document == document)
     for hop in task.walk.hops:
         for end in (hop.source, hop.target):
             listed = end.document_id is not None and any(hit.document == end.document_id for hit in hits)
-            asked = any(same_words(query, name) for name in names_of(end))
-            if listed and asked and end.document_id not in view.read and not same_words(title, query):
-                return StepAssessment(Effect.WRONG_RESULT, f"{end.name} was listed; opens {title}", document)
-    return StepAssessment(Effect.EXPLORES, f"{title} is one of the results", document)
+            asked = any(same_words(str(query), name) for name in names_of(end))
+            if not listed or not asked or end.document_id in view.read or same_words(opened.title, str(query)):
+                continue
+            # A name that both go by tells them apart only where the question says the whole name of one.
+            if words_of(str(query)) in words_of(opened.text) and end.name not in task.question:
+                continue
+            return StepAssessment(Effect.WRONG_RESULT, f"{end.name} was listed; opens {opened.title}", document)
+    return StepAssessment(Effect.EXPLORES, f"{opened.title} is one of the results", document)

@@ -90,6 +90,7 @@ _OF_MOVE = {
     Effect.UNFIT: FailureClass.REASONING_WRONG_ENTITY,
 }
 _LOOPS = frozenset((LabelReason.REPEATED_FAILURE, LabelReason.REDUNDANT))
+_REPEATS = frozenset((Effect.REPEATED, Effect.REPEATED_FAILURE))
 
 
 def failure_of(
@@ -102,7 +103,13 @@ def failure_of(
         return FailureClass.ACTING_INVALID_CALL
     if not view.results:
         return FailureClass.FINDING_NO_QUERY
-    if sum(reason in _LOOPS for reason in reasons[-6:]) >= 3:
+    # A repeated call is labelled by the error that it builds on, where there is one: it is a loop all the same.
+    again = [
+        reason in _LOOPS or (finding.assessment is not None and finding.assessment.kind in _REPEATS)
+        for finding, reason in zip(found, reasons, strict=True)
+        if not finding.cut_off
+    ]
+    if sum(again[-6:]) >= 3:
         return FailureClass.ACTING_LOOP
     if row.stop_reason is StopReason.MAX_TURNS:
         return FailureClass.ENDING_LATE

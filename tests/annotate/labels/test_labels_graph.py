@@ -9,7 +9,7 @@ from synth.annotate.evidence.assessment import Effect
 from synth.annotate.evidence.calls import judge_call
 from synth.annotate.evidence.view import EvidenceView
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.shown import End, Facts, Listed, Relations, Triple
+from synth.environments.shown import End, Facts, Hit, Hits, Listed, Relations, Triple
 from synth.environments.triples import render
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Task
@@ -114,6 +114,36 @@ def test_another_far_end_of_the_right_relation_is_passed_over(task: Task) -> Non
     both = facts(LAMP, "author (out)", Triple(LAMP, "author", ADA), Triple(LAMP, "author", End("Bo", "person/bo")))
     kinds = judge(task, OF_LAMP, both, relations(End("Bo", "person/bo"), Listed("born_in", "out", 1, ("city",))))
     assert kinds[-1] is Effect.PASSED_OVER
+
+
+@pytest.mark.parametrize(
+    ("query", "question", "text", "effect"),
+    [
+        ("The Lamp (novel)", "Where was the author of The Lamp (novel) born in?", "a film", Effect.WRONG_RESULT),
+        # A language model drops what tells two of a name apart.
+        (
+            "The Lamp",
+            "Where was the author of The Lamp (novel) born in?",
+            "a film, also called The Lamp",
+            Effect.WRONG_RESULT,
+        ),
+        ("The Lamp", "Where was the author of The Lamp born in?", "a film, also called The Lamp", Effect.EXPLORES),
+        ("Lamps", "Where was the author of The Lamp (novel) born in?", "a film", Effect.EXPLORES),
+    ],
+)
+def test_another_entity_than_the_one_that_was_asked_for_by_name(
+    task: Task, query: str, question: str, text: str, effect: Effect
+) -> None:
+    named = End("The Lamp (novel)", LAMP.id)
+    author, born = task.walk.hops
+    source = node(named, "book").model_copy(update={"aliases": ("The Lamp",)})
+    hops = (author.model_copy(update={"source": source}), born)
+    asked = task.model_copy(update={"question": question, "walk": task.walk.model_copy(update={"hops": hops})})
+    film = End("The Lamp (1990 film)", "film/lamp")
+    hits = Hits(query, (Hit(film.name, film.id, text), Hit(named.name, named.id, "a book, also called The Lamp")))
+    found = call("find_entity", {"name": query}, render(hits))
+    kinds = judge(asked, found, relations(film, Listed("producer", "out", 1, ("company",))))
+    assert kinds[-1] is effect
 
 
 def test_a_value_in_a_range_states_the_hop_and_one_outside_does_not(task: Task) -> None:

@@ -93,6 +93,14 @@ def test_what_builds_on_an_error_is_propagated() -> None:
     assert [step.train for step in labels] == [True, False, False, False]
 
 
+def test_a_loop_behind_an_error_is_a_loop() -> None:
+    """As a small language model fails: one wrong turn, and the same call until its turns are used up."""
+    again = open_("velden-school")
+    labels = label(run(OFFICE, CLEAN[0], open_("arvel-torrent"), *[again] * 4, stop=StopReason.MAX_TURNS), OFFICE)
+    assert reasons(labels)[1:] == [R.WRONG_TURN, *[R.PROPAGATED] * 4]
+    assert labels[1].failure is FailureClass.ACTING_LOOP
+
+
 def test_following_another_link_although_the_right_one_was_named() -> None:
     moves = (CLEAN[0], open_("arvel-torrin"), open_("lume-press"), "Velden")
     labels = label(run(OFFICE, *moves), OFFICE)
