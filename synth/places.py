@@ -7,10 +7,19 @@ from pathlib import Path
 
 from synth.errors import InputError
 
-__all__ = ["is_remote", "refuse_remote"]
+__all__ = ["hub_dataset", "is_remote", "refuse_remote"]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 """One slash: a ``Path`` of ``s3://bucket`` is ``s3:/bucket``. One letter is a drive."""
+
+
+_HUB = re.compile(r"hf:/{1,2}datasets/(.+)")
+
+
+def hub_dataset(place: Path | str) -> str | None:
+    """``owner/name`` of ``hf://datasets/owner/name``; None for any other place."""
+    found = _HUB.fullmatch(str(place))
+    return None if found is None else found[1]
 
 
 def is_remote(place: Path | str) -> bool:

@@ -22,7 +22,7 @@ from typer.models import CommandInfo
 
 from synth import distribution
 from synth.errors import Interrupted, SynthError
-from synth.places import refuse_remote
+from synth.places import hub_dataset, refuse_remote
 
 __all__ = ["COMMANDS", "app", "main", "run"]
 
@@ -236,7 +236,7 @@ def _refuse_remote(arguments: list[str]) -> None:
         option, equals, value = given.partition("=")
         if option.startswith("-") and equals:
             before, given = option, value
-        if before not in _NO_PLACES:
+        if before not in _NO_PLACES and not (before == "--source" and hub_dataset(given)):
             refuse_remote(given, before if before.startswith("--") else "command line")
 
 

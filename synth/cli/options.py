@@ -51,7 +51,8 @@ SourceOption = Annotated[
     typer.Option(
         "--source",
         metavar="PATH",
-        help="Folder of HTML or Markdown; JSONL or Parquet documents; triples or tables (CSV, SQLite, ...).",
+        help="Folder of HTML or Markdown; JSONL or Parquet documents; hf://datasets/OWNER/NAME; "
+        "triples or tables (CSV, SQLite, ...).",
     ),
 ]
 TasksOption = Annotated[int | None, typer.Option("--tasks", metavar="N", help="Exactly how many tasks to make.")]

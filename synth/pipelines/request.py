@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from synth.places import refuse_remote
+from synth.places import hub_dataset, refuse_remote
 
 if TYPE_CHECKING:
     from synth.engine import StageStatus
@@ -56,7 +56,8 @@ class BuildRequest:
 
     def __post_init__(self) -> None:
         for name in ("recipe", "source", "tasks_file", "out", "store", "ledger"):
-            refuse_remote(getattr(self, name), name)
+            if name != "source" or hub_dataset(self.source or "") is None:
+                refuse_remote(getattr(self, name), name)
 
 
 @dataclass(frozen=True)

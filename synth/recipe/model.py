@@ -34,6 +34,7 @@ from synth.recipe.sources import (
     AppSource,
     DatasetSource,
     DocsSource,
+    HubSource,
     McpSource,
     RecordsSource,
     RunsSource,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         | TablesSource
         | DocsSource
         | RecordsSource
+        | HubSource
         | DatasetSource
         | RunsSource
         | AppSource

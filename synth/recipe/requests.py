@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from synth.places import hub_dataset
+
 __all__ = ["settings_of"]
 
 _SQLITE = (".sqlite", ".sqlite3", ".db")
@@ -33,11 +35,13 @@ def settings_of(
     if source is not None:
         name = str(source).lower()
         graph = (dataset or "").startswith("graph-") or name.endswith(_FACTS)
-        if graph:
+        if (repository := hub_dataset(source)) is not None:
+            laid |= {"source.kind": "hub", "source.path": repository}
+        elif graph:
             laid["source.kind"] = "triples" if _is_triples(Path(source).expanduser()) else "tables"
         else:
             laid["source.kind"] = "records" if name.endswith(_RECORDS) else "docs"
-        laid["source.path"] = str(source)
+        laid.setdefault("source.path", str(source))
     if tasks_file is not None:
         laid["questions"] = {"kind": "given", "path": str(tasks_file)}
         laid["tasks"] = None

@@ -14,6 +14,7 @@ from synth.sources.docs.source import DocsConfig
 from synth.sources.facts.graph import open_lexicon
 from synth.sources.facts.tables import TablesConfig
 from synth.sources.facts.triples import TriplesConfig
+from synth.sources.records.hub import HubConfig
 from synth.sources.records.source import RecordsConfig
 from synth.sources.world.config import WorldConfig
 from synth.stages.contract import Stage
@@ -60,6 +61,14 @@ class RecordsSource(RecordsConfig):
     """``rules``: sentences that name another document by its title are read as if they linked to it, beside the triples
     that come with the documents. ``model``: beside that the role ``writer`` reads every document and writes down
     what it states; what it can't point at in the document's words is refused."""
+
+
+class HubSource(HubConfig):
+    """Rows of a dataset of the Hugging Face Hub."""
+
+    kind: Literal["hub"]
+    extract: Literal["none", "rules", "model"] = "none"
+    """As of ``records``."""
 
 
 class TriplesSource(TriplesConfig):
@@ -221,6 +230,7 @@ TABLES = SourceSpec(
 )
 DOCS = SourceSpec(DocsSource, "read_docs", "A folder of linked pages that the user gave.")
 RECORDS = SourceSpec(RecordsSource, "read_records", "Documents that the user gave as records.")
+HUB = SourceSpec(HubSource, "read_hub", "Rows of a dataset of the Hugging Face Hub.")
 DATASET = SourceSpec(DatasetSource, "read_dataset", "A finished dataset: its documents and its graph.")
 RUNS = SourceSpec(
     RunsSource,

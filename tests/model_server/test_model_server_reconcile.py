@@ -15,7 +15,7 @@ from synth.store.calls import IntentState, TokenCount
 
 def record(number: int, outcome: str = "delivered", **more: Any) -> Record:
     values: dict[str, Any] = {"usage": (10, 5), "status": 200} | more
-    return Record(number, f"r{number}", f"call{number}", "s", 40, 0.0, outcome=outcome, **values)
+    return Record(number, f"r{number}", f"call{number}", "s", outcome=outcome, **values)
 
 
 def intent(number: int, state: IntentState = IntentState.DELIVERED, **more: Any) -> Intent:

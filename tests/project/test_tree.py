@@ -150,7 +150,6 @@ def normal(distribution: str) -> str:
 
 
 NOT_IMPORTED = {
-    "datasets": "opens finished datasets, as every card says",
     "fastapi": "keeps Prefect's server working",
     "sqlalchemy": "keeps Prefect's schedules firing",
 }

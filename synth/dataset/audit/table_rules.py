@@ -249,7 +249,7 @@ _TABLES: tuple[tuple[LevelName, str, type[Any]], ...] = (
     ("trajectories", "trajectories", TrajectoryRow),
     ("preferences", "pairs", PreferenceRow),
 )
-_READ = ("docs", "records")
+_READ = ("docs", "records", "hub")
 """Sources whose documents are compared."""
 
 

@@ -22,6 +22,7 @@ import hashlib
 import json
 import os
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,28 +40,22 @@ from synth.sources.files import refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 from synth.sources.records.triples import Triple, TripleError, locate
 
-__all__ = ["Records", "RecordsConfig", "RecordsSource", "content_digest"]
+__all__ = ["COLUMNS", "RecordKeys", "RecordReader", "Records", "RecordsConfig", "RecordsSource"]
 
-_COLUMNS = ("id", "title", "text", "url", "licence", "date", "links", "triples")
+COLUMNS = ("id", "title", "text", "url", "licence", "date", "links", "triples")
 _SPACES = re.compile(r"[ \t\f\v]+")
 _ISO_DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?:[T ].*)?$")
 
 
-class RecordsConfig(BaseModel):
-    """What to read and how."""
+class RecordKeys(BaseModel):
+    """How records become documents, wherever they are."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    unhashed: ClassVar[Mapping[str, str]] = {"path": "a location; the hash of the content stands in for it"}
-
-    path: str
-    """A file, or a folder of files."""
     name: str = Field(default="records", min_length=1)
     """Name of the source, on every document."""
-    pattern: tuple[str, ...] = ("*.jsonl", "*.jsonl.gz", "*.jsonl.zst", "*.ndjson", "*.parquet")
-    """Shell patterns of the files to read in a folder, matched against names."""
     columns: Mapping[str, str] = {}
-    """Our column -> the file's column, where the names differ: ``{"text": "content"}``."""
+    """Our column -> the records' own, where the names differ: ``{"text": "content"}``."""
     licence: str | None = None
     """SPDX id of the licence of records that state none. Empty: the card says that none was stated."""
     max_bytes: int = Field(default=16_000_000, gt=0)
@@ -72,6 +67,17 @@ class RecordsConfig(BaseModel):
     """Share of documents that each split owns as gold."""
 
 
+class RecordsConfig(RecordKeys):
+    """Which files to read."""
+
+    unhashed: ClassVar[Mapping[str, str]] = {"path": "a location; the hash of the content stands in for it"}
+
+    path: str
+    """A file, or a folder of files."""
+    pattern: tuple[str, ...] = ("*.jsonl", "*.jsonl.gz", "*.jsonl.zst", "*.ndjson", "*.parquet")
+    """Shell patterns of the files to read in a folder, matched against names."""
+
+
 @dataclass(frozen=True)
 class Records:
     documents: list[Document]
@@ -81,60 +87,34 @@ class Records:
     """Records read; each ended as a document or as a rejection. (A bad triple is a rejection beside its document.)"""
 
 
-class RecordsSource:
-    """The files, listed once. Holds no content but, after the first ``read``, ids and hashes of the records.
+class RecordReader(ABC):
+    """Documents from records. Holds no content but, after the first ``read``, ids and hashes of the records.
 
     Raises:
-        InputError: nothing there, no file of the pattern, or ``columns`` names a column that we do not know.
+        InputError: ``columns`` names a column that we do not know.
     """
 
-    def __init__(self, config: RecordsConfig) -> None:
+    files: Sequence[str]
+    """What the records are parted into, in order."""
+
+    def __init__(self, config: RecordKeys) -> None:
         self.config = config
-        unknown = sorted(set(config.columns) - set(_COLUMNS))
-        where = "records source"
+        unknown = sorted(set(config.columns) - set(COLUMNS))
         if unknown:
-            raise InputError(f"no column {unknown[0]!r}", where=where, mend=f"the columns are {', '.join(_COLUMNS)}")
-        if not config.path:
-            raise InputError("no file was given", where=where, mend="give a file or folder of records with --source")
-        path = os.path.abspath(os.path.expanduser(config.path))
-        self._listed = os.path.isdir(path)
-        """Whether the files were found in a folder, and not given by name."""
-        if self._listed:
-            self._root = path
-            found = [
-                os.path.relpath(os.path.join(folder, name), path).replace(os.sep, "/")
-                for folder, _, names in os.walk(path)
-                for name in names
-                if any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in config.pattern)
-            ]
-        elif os.path.exists(path):
-            open_input(path, mend="give a file or folder of records with --source", most=None).close()
-            self._root, name = os.path.split(path)
-            found = [name]
-        else:
-            raise InputError(f"there is no file or folder {config.path!r}", where=where, mend="give an existing one")
-        if not found:
-            raise InputError(f"no file under {config.path!r} matches {' '.join(config.pattern)}", where=where)
-        self.files = sorted(found)
-        """Paths relative to the folder, '/'-separated, sorted."""
+            mend = f"the columns are {', '.join(COLUMNS)}"
+            raise InputError(f"no column {unknown[0]!r}", where="source.columns", mend=mend)
         self._owners: dict[str, str] | None = None
         self._texts: dict[str, str] = {}
         self.private: Counter[PrivateKind] = Counter()
         """What was masked or rejected so far as private."""
 
+    @abstractmethod
     def digest(self) -> str:
-        """sha256 (64 hex) over names and contents of the files; one that can't be read counts as such."""
-        total = hashlib.sha256()
-        for path in self.files:
-            try:
-                if self._refusal(path) is not None:
-                    raise OSError
-                with open(self._full(path), "rb") as file:
-                    content = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError:
-                content = "unreadable"
-            total.update(f"{path}\0{content}\n".encode("utf-8", errors="backslashreplace"))
-        return total.hexdigest()
+        """sha256 (64 hex) over what is read."""
+
+    @abstractmethod
+    def _records(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
+        """(place, record or why there is none) of a member of ``files``: the place is ``<file>#<number>``."""
 
     def read(self, paths: Sequence[str]) -> Records:
         """The records of ``paths`` (members of ``files``). Of equal ids or equal texts the first in order stays."""
@@ -164,68 +144,6 @@ class RecordsSource:
                 triples += good
                 rejected += bad
         return Records(documents, triples, rejected, count)
-
-    def _refusal(self, path: str) -> tuple[Reason, str] | None:
-        return refusal(self._root, path) if self._listed else None
-
-    def _full(self, path: str) -> str:
-        return os.path.join(self._root, path)
-
-    def _records(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
-        """(place, record or why there is none): the place is ``<file>#<number>``."""
-        if (refused := self._refusal(path)) is not None:
-            yield path, self._rejection(path, *refused)
-            return
-        try:
-            yield from self._parquet(path) if path.lower().endswith(".parquet") else self._lines(path)
-        except (OSError, ValueError) as error:  # Arrow's errors are subclasses of these
-            detail = " ".join(str(error).split())[:300]
-            yield path, self._rejection(path, Reason.UNREADABLE, detail)
-
-    def _lines(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
-        import pyarrow as pa
-
-        number = 0
-        with pa.input_stream(self._full(path), compression=_compression(path)) as stream:
-            for number, line in enumerate(_split_lines(stream), start=1):
-                if not line.strip():
-                    continue
-                place = f"{path}#{number}"
-                try:
-                    record = parse_json(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-                except UnicodeDecodeError as error:
-                    yield (
-                        place,
-                        self._rejection(place, Reason.NOT_TEXT, f"line {number} is no UTF-8 at byte {error.start}"),
-                    )
-                except ValueError as error:
-                    preview = line[:500].decode("utf-8", errors="replace")
-                    yield place, self._rejection(place, Reason.MALFORMED, f"line {number}: {error}", preview)
-                else:
-                    if isinstance(record, dict):
-                        yield place, record
-                    else:
-                        detail = f"line {number} is a JSON {type(record).__name__}, not an object"
-                        yield place, self._rejection(place, Reason.MALFORMED, detail)
-        if not number:
-            yield path, self._rejection(path, Reason.EMPTY, "the file is empty")
-
-    def _parquet(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
-        import pyarrow.parquet as pq
-
-        number = 0
-        with pq.ParquetFile(self._full(path)) as file:
-            names = [self.config.columns.get(column, column) for column in _COLUMNS]
-            wanted = [name for name in names if name in file.schema_arrow.names]
-            if self.config.columns.get("text", "text") not in wanted:
-                yield path, self._rejection(path, Reason.MALFORMED, f"no column {names[2]!r} in the file")
-                return
-            for batch in file.iter_batches(batch_size=1024, columns=wanted):
-                for record in batch.to_pylist():
-                    number += 1
-                    yield f"{path}#{number}", record
-        if not number:
-            yield path, self._rejection(path, Reason.EMPTY, "the file has no rows")
 
     def _get(self, record: Mapping[str, Any], column: str) -> Any:
         return record.get(self.config.columns.get(column, column))
@@ -329,9 +247,114 @@ class RecordsSource:
         return Rejection(stage=self.config.name, row_id=row, reason=reason, detail=detail, preview=preview)
 
 
-def content_digest(config: RecordsConfig) -> str:
-    """sha256 over names and contents. Raises InputError (RecordsSource)."""
-    return RecordsSource(config).digest()
+class RecordsSource(RecordReader):
+    """The files, listed once.
+
+    Raises:
+        InputError: nothing there, no file of the pattern, or ``columns`` names a column that we do not know.
+    """
+
+    def __init__(self, config: RecordsConfig) -> None:
+        super().__init__(config)
+        where = "records source"
+        if not config.path:
+            raise InputError("no file was given", where=where, mend="give a file or folder of records with --source")
+        path = os.path.abspath(os.path.expanduser(config.path))
+        self._listed = os.path.isdir(path)
+        """Whether the files were found in a folder, and not given by name."""
+        if self._listed:
+            self._root = path
+            found = [
+                os.path.relpath(os.path.join(folder, name), path).replace(os.sep, "/")
+                for folder, _, names in os.walk(path)
+                for name in names
+                if any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in config.pattern)
+            ]
+        elif os.path.exists(path):
+            open_input(path, mend="give a file or folder of records with --source", most=None).close()
+            self._root, name = os.path.split(path)
+            found = [name]
+        else:
+            raise InputError(f"there is no file or folder {config.path!r}", where=where, mend="give an existing one")
+        if not found:
+            raise InputError(f"no file under {config.path!r} matches {' '.join(config.pattern)}", where=where)
+        self.files = sorted(found)
+        """Paths relative to the folder, '/'-separated, sorted."""
+
+    def digest(self) -> str:
+        """sha256 (64 hex) over names and contents of the files; one that can't be read counts as such."""
+        total = hashlib.sha256()
+        for path in self.files:
+            try:
+                if self._refusal(path) is not None:
+                    raise OSError
+                with open(self._full(path), "rb") as file:
+                    content = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError:
+                content = "unreadable"
+            total.update(f"{path}\0{content}\n".encode("utf-8", errors="backslashreplace"))
+        return total.hexdigest()
+
+    def _refusal(self, path: str) -> tuple[Reason, str] | None:
+        return refusal(self._root, path) if self._listed else None
+
+    def _full(self, path: str) -> str:
+        return os.path.join(self._root, path)
+
+    def _records(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
+        if (refused := self._refusal(path)) is not None:
+            yield path, self._rejection(path, *refused)
+            return
+        try:
+            yield from self._parquet(path) if path.lower().endswith(".parquet") else self._lines(path)
+        except (OSError, ValueError) as error:  # Arrow's errors are subclasses of these
+            detail = " ".join(str(error).split())[:300]
+            yield path, self._rejection(path, Reason.UNREADABLE, detail)
+
+    def _lines(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
+        import pyarrow as pa
+
+        number = 0
+        with pa.input_stream(self._full(path), compression=_compression(path)) as stream:
+            for number, line in enumerate(_split_lines(stream), start=1):
+                if not line.strip():
+                    continue
+                place = f"{path}#{number}"
+                try:
+                    record = parse_json(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                except UnicodeDecodeError as error:
+                    yield (
+                        place,
+                        self._rejection(place, Reason.NOT_TEXT, f"line {number} is no UTF-8 at byte {error.start}"),
+                    )
+                except ValueError as error:
+                    preview = line[:500].decode("utf-8", errors="replace")
+                    yield place, self._rejection(place, Reason.MALFORMED, f"line {number}: {error}", preview)
+                else:
+                    if isinstance(record, dict):
+                        yield place, record
+                    else:
+                        detail = f"line {number} is a JSON {type(record).__name__}, not an object"
+                        yield place, self._rejection(place, Reason.MALFORMED, detail)
+        if not number:
+            yield path, self._rejection(path, Reason.EMPTY, "the file is empty")
+
+    def _parquet(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
+        import pyarrow.parquet as pq
+
+        number = 0
+        with pq.ParquetFile(self._full(path)) as file:
+            names = [self.config.columns.get(column, column) for column in COLUMNS]
+            wanted = [name for name in names if name in file.schema_arrow.names]
+            if self.config.columns.get("text", "text") not in wanted:
+                yield path, self._rejection(path, Reason.MALFORMED, f"no column {names[2]!r} in the file")
+                return
+            for batch in file.iter_batches(batch_size=1024, columns=wanted):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield f"{path}#{number}", record
+        if not number:
+            yield path, self._rejection(path, Reason.EMPTY, "the file has no rows")
 
 
 def _items(value: Any) -> list[dict[str, Any]] | None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.sources.docs.html import parse_html
-from synth.sources.docs.page import MalformedError
+from synth.sources.docs.page import MalformedError, without_spans
 
 SPHINX = """<!DOCTYPE html><html lang="en"><head><title>getopt &#8212; Docs 3</title>
 <link rel="canonical" href="https://example.org/getopt.html"></head><body>
@@ -177,3 +177,16 @@ def test_any_markup_gives_spans_within_the_text(body: str) -> None:
         assert 0 <= place.start <= place.end <= len(page.text)
     assert not any(line != line.rstrip() for line in page.text.split("\n"))
     assert page.text == parse_html(f"<html><body><h1>T</h1>{body}</body></html>").text
+
+
+def test_lines_that_go_take_their_links_along_and_the_others_move() -> None:
+    page = parse_html(
+        "<p><a href=m>Menu</a></p><h1>Locks</h1><p>A lock is a <a href=x>mutex</a>.</p>"
+        "<p>Foot</p><p>See <a href=y>this</a> end.</p>"
+    )
+    cut = [page.text.index(word) for word in ("Menu", "Foot")]
+    left = without_spans(page, [(at, at + 4) for at in cut])
+    assert left.text == "Locks\n\nA lock is a mutex.\n\nSee this end."
+    assert [(left.text[link.start : link.end], link.href) for link in left.links] == [("mutex", "x"), ("this", "y")]
+    assert [left.text[place.start : place.end] for place in left.places if place.level] == ["Locks"]
+    assert (page.link_characters, left.link_characters) == (13, 9)

@@ -17,7 +17,7 @@ from synth.errors import InputError
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.rejections import Reason
-from synth.sources.records.source import Records, RecordsConfig, RecordsSource, content_digest
+from synth.sources.records.source import Records, RecordsConfig, RecordsSource
 from synth.sources.records.triples import Triple, graph_tables
 
 GOOD: list[dict[str, Any]] = [
@@ -199,9 +199,9 @@ def test_shards_give_the_rows_of_the_whole(tmp_path: Path) -> None:
     assert [d for p in parts for d in p.documents] == whole.documents
     assert [r for p in parts for r in p.rejected] == whole.rejected
     assert {d.id for d in whole.documents} == {"same", "id0"}
-    before = content_digest(config)
+    before = RecordsSource(config).digest()
     (tmp_path / "2.jsonl").write_bytes(b"")
-    assert content_digest(config) != before
+    assert RecordsSource(config).digest() != before
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,8 @@ def _tree(request: Request, repositories: Repositories) -> Answer:
     _, commit = _at(request, repositories)
     if commit is None:
         return _no_revision(request)
-    rows = [
+    below = f"{request.values['path']}/" if request.values.get("path") else ""
+    rows: list[dict[str, Any]] = [
         {
             "type": "file",
             "path": path,
@@ -137,8 +138,13 @@ def _tree(request: Request, repositories: Repositories) -> Answer:
             **({"lfs": {"oid": file.content, "size": file.size, "pointerSize": 130}} if file.large else {}),
         }
         for path, file in sorted(commit.files.items())
+        if path.startswith(below)
     ]
-    return Answer(200, rows)
+    if request.query.get("recursive", ["true"])[0].lower() == "false":
+        folders = {below + row["path"][len(below) :].split("/")[0] for row in rows if "/" in row["path"][len(below) :]}
+        rows = [row for row in rows if "/" not in row["path"][len(below) :]]
+        rows += [{"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in sorted(folders)]
+    return Answer(200, rows) if rows else _error(404, "EntryNotFound", "Entry not found")
 
 
 def _preupload(request: Request, repositories: Repositories) -> Answer:

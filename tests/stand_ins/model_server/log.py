@@ -28,9 +28,6 @@ class Record:
     """What was asked: 16 hex digits over body and sample."""
     sample: str | None
     """The header ``X-Synth-Sample``."""
-    bytes_in: int
-    arrived: float
-    """Seconds since the server's start."""
     attempt: int | None = None
     """How many attempts at the same call were let in before; None = it was not let in."""
     outcome: str = OPEN
@@ -41,10 +38,6 @@ class Record:
     """What was made to go wrong: of transport, or, where the answer came whole, of content."""
     usage: tuple[int, int] | None = None
     """(prompt, completion) tokens that it cost, whether the client could read so or not; None = nothing."""
-    bytes_out: int = 0
-    """Of the body, as far as it was sent."""
-    answered: float | None = None
-    """Seconds since the server's start."""
 
 
 class RequestLog:
@@ -54,10 +47,10 @@ class RequestLog:
         self._records: list[Record] = []
         self._lock = threading.Lock()
 
-    def arrive(self, request_id: str | None, call: str, sample: str | None, bytes_in: int, now: float) -> int:
+    def arrive(self, request_id: str | None, call: str, sample: str | None) -> int:
         """Note a request; gives its number."""
         with self._lock:
-            record = Record(len(self._records), request_id, call, sample, bytes_in, now)
+            record = Record(len(self._records), request_id, call, sample)
             self._records.append(record)
             return record.number
 

@@ -73,7 +73,6 @@ class ModelServer:
         """What players raised: mistakes of a test."""
         self._port = 0
         self._attempts: Counter[str] = Counter()
-        self._began = time.monotonic()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped: asyncio.Event | None = None
@@ -129,7 +128,7 @@ class ModelServer:
         body = await request.read()
         sample = request.headers.get("X-Synth-Sample")
         call = hashlib.sha256(f"{sample}\n".encode() + body).hexdigest()[:16]
-        number = self.log.arrive(request.headers.get("X-Request-Id"), call, sample, len(body), self._now())
+        number = self.log.arrive(request.headers.get("X-Request-Id"), call, sample)
         exchange = _Exchange(self, request, number, call, sample)
         try:
             return await exchange.run(body)
@@ -139,9 +138,6 @@ class ModelServer:
         except asyncio.CancelledError:
             exchange.note("aborted")
             raise
-
-    def _now(self) -> float:
-        return time.monotonic() - self._began
 
     def _player_of(self, model: str) -> Player:
         player = self._player if self._players is None else self._players.get(model)
@@ -168,7 +164,7 @@ class _Exchange:
         if not self._noted:
             self._noted = True
             self._facts |= facts
-            self._server.log.answer(self._number, outcome=outcome, answered=self._server._now(), **self._facts)
+            self._server.log.answer(self._number, outcome=outcome, **self._facts)
 
     async def run(self, body: bytes) -> web.StreamResponse:
         server = self._server
@@ -263,7 +259,7 @@ class _Exchange:
         elif fault is FaultKind.WRONG_CONTENT_TYPE:
             body, kind = _HTML, "text/html"
         if fault not in (FaultKind.SLOW_BODY, FaultKind.RESET_AFTER):
-            self._facts |= {"usage": used, "status": 200, "bytes_out": len(body)}
+            self._facts |= {"usage": used, "status": 200}
             if self._gone():
                 raise ConnectionResetError("the client went away")
             self.note(fault.value if fault is not None else DELIVERED)
@@ -276,7 +272,7 @@ class _Exchange:
             await response.write(half)
             # What was written must have left before the reset, which throws away whatever waits.
             await asyncio.sleep(0.02)
-            self.note(fault.value, bytes_out=len(half))
+            self.note(fault.value)
             return self._reset(response)
         size = -(-len(body) // _DRIPS)
         for start in range(0, len(body), size):
@@ -285,7 +281,7 @@ class _Exchange:
                 raise ConnectionResetError("the client went away")
             await response.write(body[start : start + size])
         await response.write_eof()
-        self.note(DELIVERED, bytes_out=len(body))
+        self.note(DELIVERED)
         return response
 
     def _gone(self) -> bool:
@@ -315,7 +311,7 @@ class _Exchange:
         self, outcome: str, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
     ) -> web.Response:
         data = json.dumps(body).encode()
-        self.note(outcome, status=status, bytes_out=len(data))
+        self.note(outcome, status=status)
         return web.Response(body=data, status=status, content_type="application/json", headers=headers)
 
 
