@@ -323,7 +323,12 @@ def _contexts(recipe: Recipe) -> Iterator[Run]:
     if wanted is None or recipe.distractors is None or not spec_of(recipe).pages:
         return
     for budget in wanted.budgets:
-        values = {"budget": budget, "tasks": wanted.tasks, "tokenizer": wanted.tokenizer}
+        values = {
+            "budget": budget,
+            "tasks": wanted.tasks,
+            "tokenizer": wanted.tokenizer,
+            "max_random": wanted.max_random,
+        }
         yield Run(f"contexts-{budget}", "contexts", {**values, **prompt_values("contexts/read")})
 
 
