@@ -85,6 +85,8 @@ class ContextRow(Row):
     """Places of the gold documents in ``documents``, from 0, in order of the text."""
     gold_depths: tuple[float, ...]
     """How deep in the message each gold document begins: tokens before it over all tokens, in [0, 1)."""
+    tier_shares: tuple[float, ...]
+    """Share of the message's tokens that documents of tier 0, 1, 2, 3 and 4 (random) take, each in [0, 1]."""
     shape: Shape
     """Shape of the walk."""
     hops: int

@@ -38,7 +38,8 @@ from synth.pipelines.collaborators import (
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
-from synth.recipe.model import HELD, Recipe
+from synth.recipe.keys import HELD
+from synth.recipe.model import Recipe
 from synth.recipe.parts import Pairs
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS, assistant_of
@@ -322,7 +323,12 @@ def _contexts(recipe: Recipe) -> Iterator[Run]:
     if wanted is None or recipe.distractors is None or not spec_of(recipe).pages:
         return
     for budget in wanted.budgets:
-        values = {"budget": budget, "tasks": wanted.tasks, "tokenizer": wanted.tokenizer}
+        values = {
+            "budget": budget,
+            "tasks": wanted.tasks,
+            "tokenizer": wanted.tokenizer,
+            "max_random": wanted.max_random,
+        }
         yield Run(f"contexts-{budget}", "contexts", {**values, **prompt_values("contexts/read")})
 
 

@@ -138,6 +138,9 @@ class Contexts(RecipePart):
     """Tokens of the whole user message; a row per task and budget."""
     tasks: int | None = Field(default=50, ge=1)
     """Contexts are made of the first so many tasks (one of 131,072 tokens has 0.6 MB); empty = of all."""
+    max_random: float = Field(default=0.5, ge=0, le=1)
+    """Share of a context's tokens that random pages may fill. What runs met comes first, then neighbours by words, then
+    as many by vectors (``distractors.encoder``) as it takes; fewer only where the pages do not suffice."""
     tokenizer: str | None = None
     """A file of the library ``tokenizers`` (tokenizer.json of a model) that counts; empty = a counter that needs no
     download."""

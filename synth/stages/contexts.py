@@ -17,8 +17,10 @@ from synth.annotate.contexts.assemble import Shortfall
 from synth.annotate.contexts.rows import ContextMaker, Page
 from synth.annotate.contexts.tokens import open_tokenizer, tokenizer_digest
 from synth.annotate.rewards.truth import ground_truth
+from synth.environments.identifiers import Identifiers
 from synth.prompting import load_prompt
 from synth.retrieval.bm25 import Bm25Index
+from synth.retrieval.vectors import ExactIndex
 from synth.schemas.contexts import ContextRow
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row, Split
@@ -43,6 +45,8 @@ class ContextsConfig(StageConfig):
     """A file of the ``tokenizers`` library; None = the counter that ships."""
     near: int = Field(default=20, ge=0, le=1000)
     """Neighbours that are looked for per query: the question and each sentence of its evidence."""
+    max_random: float = Field(default=0.5, ge=0, le=1)
+    """Share of the budget that random pages may fill where neighbours by vectors could."""
     prompt: str = "contexts/read"
     """The user message's file, without its version."""
     prompt_version: int
@@ -52,12 +56,12 @@ class ContextsConfig(StageConfig):
 
 class Contexts(RowStage[ContextsConfig, Task]):
     """Works over the first tasks. Distractors go by tier; what room they leave is filled with further neighbours of
-    question and evidence by words, and then with pages drawn at random."""
+    question and evidence by words, with neighbours of the gold pages by their vectors, and with random pages."""
 
     name = "contexts"
-    version = 2
+    version = 3
     config_type = ContextsConfig
-    reads = ("tasks", "documents", "index", "distractors")
+    reads = ("tasks", "documents", "index", "distractors", "vectors")
     writes: ClassVar[Mapping[str, type[Row]]] = {"contexts": ContextRow}
     over = "tasks"
     looks_up = frozenset({"distractors"})
@@ -80,6 +84,7 @@ class Contexts(RowStage[ContextsConfig, Task]):
             self._random(row),
             ground_truth(row),
             self.context.generator(row.id, self.config.budget, "order"),
+            alike=self._alike(row),
         )
         if isinstance(made, Shortfall):
             return Outcome(rejected=(self._rejection(row, made.what),))
@@ -95,6 +100,7 @@ class Contexts(RowStage[ContextsConfig, Task]):
             frame=lambda documents, question: prompt.render(documents=documents, question=question),
             budget=self.config.budget,
             tokenizer=open_tokenizer(self.config.tokenizer),
+            max_random=self.config.max_random,
             provenance=self.context.provenance.model_copy(update={"prompt": str(prompt.ref)}),
         )
 
@@ -122,6 +128,24 @@ class Contexts(RowStage[ContextsConfig, Task]):
                 if rank < len(hits):
                     yield self._pages.by_row(hits[rank].document)
 
+    @cached_property
+    def _vectors(self) -> ExactIndex:
+        return ExactIndex(self.context.inputs.arrays("vectors")["vectors"])
+
+    def _alike(self, task: Task) -> Iterator[Page]:
+        """Pages near the gold ones by their vectors: the nearest of each, then the second of each, and so on."""
+        rows = [row for name in task.gold_documents if (row := self._pages.row(name)) is not None]
+        count = len(self.context.inputs.table("documents"))
+        vectors = np.asarray(self.context.inputs.arrays("vectors")["vectors"][rows], dtype=np.float32)
+        done, wanted = 0, _NEAREST
+        while rows and done < count:
+            found = self._vectors.search(vectors, min(wanted, count))
+            for rank in range(done, max(map(len, found))):
+                for near in found:
+                    if rank < len(near):
+                        yield self._pages.by_row(near[rank].document)
+            done, wanted = wanted, 4 * wanted
+
     def _random(self, task: Task) -> Iterator[Page]:
         """Pages in an order drawn for the task: the same for every budget, so that longer contexts hold what shorter
         ones do."""
@@ -140,6 +164,8 @@ class Contexts(RowStage[ContextsConfig, Task]):
         )
 
 
+_NEAREST = 256
+"""Neighbours by vectors that are looked for at first; four times as many as long as they do not fill the room."""
 _KEPT = 40_000_000
 """Code points of documents that stay in memory."""
 
@@ -151,6 +177,7 @@ class _Pages:
         self._documents = documents
         self._names = documents.arrow.column("id")
         self._rows = RowsByKey(documents, "id")
+        self._ids = Identifiers(self._names)
         self._known: dict[str, Page] = {}
         self._held = 0
         self._allowed: dict[Split, NDArray[np.int64]] = {}
@@ -161,6 +188,9 @@ class _Pages:
             return page
         rows = self._rows.rows(name)
         return self._keep(Page(rows[0])) if rows else None
+
+    def row(self, name: str) -> int | None:
+        return self._ids.row(name)
 
     def by_row(self, row: int) -> Page:
         return self._known.get(str(self._names[row].as_py())) or self._keep(Page(self._documents.row(row)))

@@ -71,12 +71,15 @@ class ContextMaker:
         budget: int,
         tokenizer: Tokenizer,
         provenance: Provenance,
+        max_random: float = 1.0,
     ) -> None:
         """
         Args:
             pages: The page of a document id; None when there is none.
             frame: ``frame(documents, question)`` is the whole user message.
+            max_random: Share of the budget that random pages may fill where others could.
         """
+        self._max_random = max_random
         self._pages = pages
         self._frame = frame
         self._budget = budget
@@ -91,11 +94,14 @@ class ContextMaker:
         others: Iterable[Page],
         truth: GroundTruth,
         generator: np.random.Generator,
+        *,
+        alike: Iterable[Page] = (),
     ) -> ContextRow | Shortfall:
         """The context of ``task``, or why there is none.
 
         Distractors come first, the lowest tier before the next; then ``near`` (further neighbours by words, best
-        first), then ``others`` (random pages). Pages that state a hop, and pages of a split to come, are left out
+        first), then ``alike`` (neighbours by meaning, best first) until ``others`` (random pages) may fill what is
+        left. Pages that state a hop, and pages of a split to come, are left out
         (:mod:`synth.annotate.contexts.admit`).
         """
         if not task.gold_documents:
@@ -107,41 +113,57 @@ class ContextMaker:
                 return Shortfall(f"there is no gold document {name}")
             gold.append(_block(Candidate(page, "gold", 0)))
         admission = Admission(task)
+        ranked = (
+            self._first(distractors, near),
+            (Candidate(page, "embedding", 3) for page in alike),
+            (Candidate(page, "random", 4) for page in others),
+        )
         made = assemble(
             gold,
-            (
-                _block(candidate)
-                for candidate in self._admitted(task, admission, self._ranked(distractors, near, others))
-            ),
+            self._fillers(task, admission, gold, ranked),
             frame=lambda documents: self._frame(documents, task.question),
             budget=self._budget,
             tokenizer=self._tokenizer,
             generator=generator,
-            size=lambda block: block.item.page.tokens(self._tokenizer, block.rendered),
+            size=self._size,
         )
         return made if isinstance(made, Shortfall) else self._row(task, made, admission, truth)
 
-    def _admitted(self, task: Task, admission: Admission, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    def _fillers(
+        self,
+        task: Task,
+        admission: Admission,
+        gold: Sequence[Block[Candidate]],
+        ranked: Sequence[Iterable[Candidate]],
+    ) -> Iterator[Block[Candidate]]:
+        """What may stand beside the gold pages: all of the first of ``ranked``, of the second as much as leaves no more
+        than the allowed share to the third, then the third."""
         seen = set(task.gold_documents)
-        for candidate in candidates:
-            document = candidate.page.document
-            if document.id in seen or not may_hold(task.split, document.partition):
-                continue
-            seen.add(document.id)
-            if admission.refusal(document.id, candidate.page.words) is None:
-                yield candidate
+        left = (1 - self._max_random) * self._budget - sum(map(self._size, gold))
+        for phase, candidates in enumerate(ranked):
+            for candidate in candidates:
+                if phase == 1 and left <= 0:
+                    break
+                document, block = candidate.page.document, _block(candidate)
+                if document.id in seen or not may_hold(task.split, document.partition):
+                    continue
+                seen.add(document.id)
+                if phase and self._size(block) > LARGEST * self._budget:
+                    continue
+                if admission.refusal(document.id, candidate.page.words) is None:
+                    left -= self._size(block)
+                    yield block
 
-    def _ranked(
-        self, distractors: Sequence[Distractor], near: Iterable[Page], others: Iterable[Page]
-    ) -> Iterator[Candidate]:
+    def _size(self, block: Block[Candidate]) -> int:
+        return block.item.page.tokens(self._tokenizer, block.rendered)
+
+    def _first(self, distractors: Sequence[Distractor], near: Iterable[Page]) -> Iterator[Candidate]:
         for distractor in sorted(distractors, key=lambda one: (one.tier, one.rank or 0, one.document_id)):
             page = self._pages(distractor.document_id)
             if page is not None:
                 yield Candidate(page, distractor.kind, distractor.tier)
-        further: tuple[tuple[Iterable[Page], ContextKind, int], ...] = ((near, "bm25", 3), (others, "random", 4))
-        for candidate in (Candidate(page, kind, tier) for pages, kind, tier in further for page in pages):
-            page = candidate.page
-            if page.tokens(self._tokenizer, _block(candidate).rendered) <= LARGEST * self._budget:
+        for candidate in (Candidate(page, "bm25", 3) for page in near):
+            if self._size(_block(candidate)) <= LARGEST * self._budget:
                 yield candidate
 
     def _row(self, task: Task, made: Assembled[Candidate], admission: Admission, truth: GroundTruth) -> ContextRow:
@@ -178,6 +200,7 @@ class ContextMaker:
             documents=items,
             gold_positions=places,
             gold_depths=tuple(round(items[place].token_start / made.tokens, 4) for place in places),
+            tier_shares=shares_of(items, made.tokens),
             shape=task.shape,
             hops=len(task.walk.hops),
             obfuscation=task.obfuscation,
@@ -190,6 +213,12 @@ class ContextMaker:
 def _block(candidate: Candidate) -> Block[Candidate]:
     document = candidate.page.document
     return Block(candidate, document.title, document.text)
+
+
+def shares_of(items: Sequence[ContextItem], tokens: int) -> tuple[float, ...]:
+    """Of tiers 0 to 4, the share of a message of ``tokens`` tokens that their documents take."""
+    taken = [sum(item.token_end - item.token_start for item in items if item.tier == tier) for tier in _TIERS]
+    return tuple(round(count / max(1, tokens), 4) for count in taken)
 
 
 _SHOWN = 40

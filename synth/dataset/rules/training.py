@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from synth.annotate.contexts.admit import may_hold
-from synth.annotate.contexts.rows import preview_of
+from synth.annotate.contexts.rows import preview_of, shares_of
 from synth.annotate.contexts.tokens import WordTokenizer
 from synth.dataset.rules.rules import Known, Place, rule
 from synth.dataset.rules.tasks import hashed_truth, of_task
@@ -82,7 +82,7 @@ def _words() -> WordTokenizer:
     return WordTokenizer()
 
 
-@rule("contexts", "documents[].kind documents[].cut documents[].tier gold_positions gold_depths")
+@rule("contexts", "documents[].kind documents[].cut documents[].tier gold_positions gold_depths tier_shares")
 def context_documents(row: ContextRow, known: Known) -> Iterator[str]:
     """All gold documents of the task stand there whole, among others that are not gold."""
     counts = Counter(item.document_id for item in row.documents)
@@ -109,6 +109,8 @@ def context_documents(row: ContextRow, known: Known) -> Iterator[str]:
     depths = tuple(round(row.documents[place].token_start / max(1, row.tokens), 4) for place in places)
     if depths != row.gold_depths:
         yield "gold_depths: are not those of the gold documents"
+    if row.tier_shares != shares_of(row.documents, row.tokens):
+        yield "tier_shares: are not those of the documents"
 
 
 @rule("contexts", "tokens documents[].start documents[].end documents[].token_start documents[].token_end")

@@ -63,9 +63,18 @@ def made(
     pages: dict[str, Document] | None = None,
     seed: int = 7,
     generator: np.random.Generator | None = None,
+    alike: Iterable[Document] = (),
+    max_random: float = 1.0,
 ) -> ContextRow | Shortfall:
     known = {name: Page(document) for name, document in (PAGES if pages is None else pages).items()}
-    maker = ContextMaker(known.get, frame=frame, budget=budget, tokenizer=WordTokenizer(), provenance=PROVENANCE)
+    maker = ContextMaker(
+        known.get,
+        frame=frame,
+        budget=budget,
+        tokenizer=WordTokenizer(),
+        provenance=PROVENANCE,
+        max_random=max_random,
+    )
     drawn = generator or derive_generator(seed, "contexts", task.id, budget)
     pages_of = [[Page(document) for document in some] for some in (near, others)]
-    return maker.make(task, distractors, *pages_of, ground_truth(task), drawn)
+    return maker.make(task, distractors, *pages_of, ground_truth(task), drawn, alike=map(Page, alike))

@@ -94,6 +94,21 @@ def test_further_neighbours_come_between_the_distractors_and_random_pages() -> N
     assert ("random", 4) in kinds.values()
 
 
+@pytest.mark.parametrize("limit", [0.25, 0.5, 1.0])
+def test_neighbours_by_meaning_leave_no_more_than_the_allowed_share_to_chance(limit: float) -> None:
+    row = context(2000, [distractor("mosk", 1)], FILLERS[30:], alike=FILLERS[:30], max_random=limit)
+    assert row.tier_shares[4] <= limit
+    assert sum(row.tier_shares) <= 1
+    assert ("embedding" in {item.kind for item in row.documents}) == (limit < 1.0)
+    tokens = sum(item.token_end - item.token_start for item in row.documents if item.tier == 3)
+    assert row.tier_shares[3] == round(tokens / row.tokens, 4)
+
+
+def test_where_neighbours_do_not_suffice_random_pages_fill_the_rest() -> None:
+    row = context(2000, [], FILLERS[2:], alike=FILLERS[:2], max_random=0.0)
+    assert row.tier_shares[4] > 0.5
+
+
 def test_a_page_that_is_named_twice_stands_there_once() -> None:
     tiers = [distractor("mosk", 1), distractor("mosk", 2), distractor("korvan-works", 1)]
     row = context(900, tiers, [PAGES["mosk"], PAGES["ilse-brandt"], *FILLERS])
