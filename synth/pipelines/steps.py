@@ -38,7 +38,8 @@ from synth.pipelines.collaborators import (
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
-from synth.recipe.model import HELD, Recipe
+from synth.recipe.keys import HELD
+from synth.recipe.model import Recipe
 from synth.recipe.parts import Pairs
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS, assistant_of

@@ -63,6 +63,18 @@ def test_code_compiles_and_recipes_load(path: Path, tmp_path: Path) -> None:
         assert load_recipe(file=tmp_path / "recipe.yaml").name == body["name"]
 
 
+def test_files_beside_the_pages_load() -> None:
+    files = [path for path in (ROOT / "docs").rglob("*") if path.suffix in (".py", ".yaml")]
+    assert len(files) >= 3
+    for path in files:
+        if path.suffix == ".yaml":
+            recipe = load_recipe(file=path)
+            assert recipe.name == path.stem
+        else:
+            compile(path.read_text(encoding="utf-8"), str(path), "exec")
+        assert any(f"]({path.name})" in text for page, text in TEXTS.items() if page.parent == path.parent), path
+
+
 def test_every_page_is_in_the_manual() -> None:
     listed = (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")
     for path in PAGES[1:]:

@@ -16,13 +16,17 @@ import smollm
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+import synth
 from synth.environments.triples import GRAPH_TOOLS
+from synth.recipe.load import load_recipe
 
 pytestmark = [
     pytest.mark.extras,
     pytest.mark.filterwarnings("default"),  # what the trainers warn of is not ours
 ]
 
+ROOT = Path(__file__).resolve().parents[3]
+GUIDES = ROOT / "docs" / "guides"
 TOOLS = [tool.function() for tool in GRAPH_TOOLS]
 
 
@@ -102,3 +106,60 @@ def test_a_conversation_goes_on_from_its_own_tokens(tokenizer: Any) -> None:
         prompt = tokenizer.apply_chat_template(messages[:turn], tools=TOOLS, tokenize=False, add_generation_prompt=True)
         assert whole.startswith(prompt)
     assert all(f"- {tool['function']['name']}: " in whole for tool in TOOLS)
+
+
+@pytest.fixture(scope="session")
+def walks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("walks")
+    settings = {"source.entities": 600}
+    request = {"recipe": GUIDES / "short-walks.yaml", "tasks": 8, "settings": settings}
+    return synth.build(**request, out=folder / "out", store=folder / "store").path
+
+
+@pytest.mark.parametrize(("method", "format_"), [("sft", "trl-sft"), ("dpo", "trl-dpo")])
+def test_the_script_of_the_manual_trains(method: str, format_: str, model: Path, walks: Path, tmp_path: Path) -> None:
+    select = ["selected=any"] if method == "dpo" else []
+    export = synth.export(walks, format_, tmp_path / "export", select=select, thoughts=False).path
+    command = [sys.executable, str(GUIDES / "finetune.py"), str(model), str(export), str(tmp_path / "out")]
+    command += ["--method", method, "--rows", "2"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    old, new = (AutoModelForCausalLM.from_pretrained(path).state_dict() for path in (model, tmp_path / "out"))
+    assert any(not torch.equal(old[name], new[name]) for name in old)
+    assert AutoTokenizer.from_pretrained(tmp_path / "out").chat_template == smollm.TEMPLATE.read_text("utf-8")
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr[-2000:]
+    assert "'loss'" not in again.stdout, "what was trained is not trained again"
+
+
+def test_a_folder_is_served_and_evaluated(model: Path, walks: Path, tmp_path: Path) -> None:
+    """By a real vLLM, as the manual says; this model, untrained, calls no tool and is always wrong."""
+    server = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "extras" / "vllm" / "real_server.py")], capture_output=True, text=True
+    )
+    if server.returncode:
+        pytest.skip(server.stderr.strip())
+    settings = {
+        "roles.policy.sampling": {"temperature": 0.0, "max_tokens": 64},
+        "roles.policy.serve.executable": server.stdout.strip(),
+        "roles.policy.serve.arguments": ["--max-model-len", "4096", "--enforce-eager"],
+        "roles.policy.serve.environment": load_recipe(file=GUIDES / "demo-model.yaml")
+        .roles["policy"]
+        .serve.environment,
+    }
+    found = synth.evaluate(
+        walks,
+        [str(model)],
+        splits=("train",),
+        tasks=4,
+        out=tmp_path / "out",
+        store=tmp_path / "store",
+        settings=settings,
+    )
+    (one,) = found.figures.candidates
+    assert one.model is not None
+    assert one.model.startswith(f"{smollm.NAME}@")
+    assert one.success.rate == 0.0
+    assert one.readable is not None
+    assert one.prompt_tokens > 4 * 400
+    assert one.runs + one.unfinished == 4

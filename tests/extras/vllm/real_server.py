@@ -130,3 +130,10 @@ def _call(what: str, *command: str | Path) -> str:
         last = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
         raise CannotBeHad(f"vLLM for the CPU can't be had: {what}: {last[:300]}")
     return done.stdout
+
+
+if __name__ == "__main__":
+    try:
+        print(build_environment() / "bin" / "vllm")
+    except CannotBeHad as error:
+        sys.exit(f"error: {error}")
