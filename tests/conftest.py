@@ -108,5 +108,7 @@ def prefect_server() -> Iterator[str]:
 
 
 def pytest_unconfigure() -> None:
-    """The folder that stands for the user's goes."""
+    """The folder that stands for the user's goes, and the bytecode of what stood in temporary folders."""
     shutil.rmtree(_HOME, ignore_errors=True)
+    if sys.pycache_prefix is not None:
+        shutil.rmtree(Path(sys.pycache_prefix, *Path(tempfile.gettempdir()).parts[1:]), ignore_errors=True)

@@ -38,6 +38,9 @@ __all__ = ["FILE_BYTES", "Rows", "Written", "write_config", "write_dataset"]
 
 FILE_BYTES = 256 * 1024 * 1024
 """A file is closed once it holds this many (compressed) bytes."""
+_FILE_GROUPS = 128
+"""... or this many row groups: of each, the Parquet writer keeps some 200 kB until the file is closed, where a table
+has sixty columns."""
 
 Rows: TypeAlias = pa.Table | Iterable[pa.RecordBatch]
 """Rows in their final order: one table, or batches of any size as they come."""
@@ -165,6 +168,8 @@ class _SplitWriter:
         self.rows = 0
         self.hash = RowHash()
         self.parts: list[Path] = []
+        self.groups = 0
+        """Row groups of the open file."""
         self.sink: pa.OSFile | None = None
         self.writer: pq.ParquetWriter | None = None
 
@@ -223,7 +228,8 @@ class _SplitWriter:
         for batch in whole.to_batches():
             self.hash.add(batch)
         self.rows += table.num_rows
-        if self.sink.tell() >= self.file_bytes:
+        self.groups += 1
+        if self.sink.tell() >= self.file_bytes or self.groups == _FILE_GROUPS:
             self._close()
 
     def _close(self) -> None:
@@ -231,3 +237,4 @@ class _SplitWriter:
             self.writer.close()
             self.sink.close()
             self.writer = self.sink = None
+            self.groups = 0

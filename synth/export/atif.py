@@ -1,7 +1,8 @@
 """ATIF, Harbor's Agent Trajectory Interchange Format: 1.7 and 1.8, as JSON lines.
 
 A turn of the agent is a step, with its calls and what they were answered. Turns of a scripted agent that thinks have no
-``llm_call_count``: 0 would forbid their thought. What the format has no field for stands in ``extra``.
+``llm_call_count``: 0 would forbid their thought. Code is a call of a tool that takes it, a page is its text, and what
+answers no call is said to the agent. What the format has no field for stands in ``extra``.
 """
 
 from __future__ import annotations
@@ -10,10 +11,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from synth.agents.trajectory import text_seen
 from synth.dataset.usage import usage
 from synth.export.adp import details_of
 from synth.export.contract import About, Format, Inexpressible, Record, Run, Why
-from synth.schemas.adp import Action, ApiAction, ContentItem, MessageAction, TextObservation
+from synth.export.messages import code_tool
+from synth.schemas.adp import (
+    Action,
+    ApiAction,
+    CodeAction,
+    ContentItem,
+    ImageObservation,
+    MessageAction,
+    TextObservation,
+)
 
 __all__ = ["ATIF_17", "ATIF_18"]
 
@@ -44,13 +55,12 @@ def _atif(run: Run, about: About, cut: int, *, version: str) -> list[Record]:
             steps.append(step)
             at, turn = stop, turn + 1
             continue
-        if not isinstance(item, TextObservation):
-            raise Inexpressible(Why.NO_TEXT, f"content[{at}] is a {item.class_}")
-        if item.source != "user" or item.tool_call_id is not None:
+        text, extra = _seen(item, "user")
+        if item.tool_call_id is not None:
             raise Inexpressible(Why.STRAY_OBSERVATION, f"content[{at}]")
-        step = {"source": "user", "message": item.content}
-        if extra := _set(name=item.name, reward=item.reward):
-            step["extra"] = extra
+        step = {"source": "user", "message": text}
+        if extra:
+            step["extra"] = {"adp_source" if name == "source" else name: value for name, value in extra.items()}
         steps.append(step)
         at += 1
     for number, step in enumerate(steps, start=1):
@@ -82,8 +92,26 @@ def _atif(run: Run, about: About, cut: int, *, version: str) -> list[Record]:
 
 
 def _answers(item: ContentItem) -> bool:
-    """Whether an observation belongs to the turn before it."""
-    return isinstance(item, TextObservation) and (item.tool_call_id is not None or item.source != "user")
+    """Whether an observation answers a call."""
+    return not isinstance(item, Action) and item.tool_call_id is not None
+
+
+def _seen(item: ContentItem, usual: str) -> tuple[str, dict[str, Any]]:
+    """What a reader of text sees of an observation, and what else there is to it.
+
+    Args:
+        usual: Who speaks, where nothing says otherwise.
+
+    Raises:
+        Inexpressible: it is a picture.
+    """
+    text = text_seen(item)
+    if isinstance(item, TextObservation):
+        return text, _set(name=item.name, reward=item.reward, source=None if item.source == usual else item.source)
+    if not text or isinstance(item, ImageObservation):
+        raise Inexpressible(Why.NO_TEXT, item.class_)
+    left_out = {"tool_call_id", *(("reward",) if item.reward is None else ())}
+    return text, {"adp_item": item.model_dump(mode="json", exclude=left_out)}
 
 
 def _step(actions: Sequence[ContentItem], answers: Sequence[ContentItem], turn: int, about: About) -> dict[str, Any]:
@@ -99,20 +127,18 @@ def _step(actions: Sequence[ContentItem], answers: Sequence[ContentItem], turn: 
         return step
     calls: list[dict[str, Any]] = []
     for place, action in enumerate(actions):
-        if not isinstance(action, ApiAction):
-            why = Why.MIXED_TURN if isinstance(action, MessageAction) else Why.CODE
-            raise Inexpressible(why, f"turn {turn}")
+        if not isinstance(action, ApiAction | CodeAction):
+            raise Inexpressible(Why.MIXED_TURN, f"turn {turn}")
         extra = _set(reward=action.reward)
         if place or action.description == "":
             extra |= _set(description=action.description)
             extra |= _set(reasoning_content=action.reasoning_content) if about.thoughts and place else {}
         call: dict[str, Any] = {
             "tool_call_id": action.tool_call_id or f"call_{turn}_{place}",
-            "function_name": action.function,
-            "arguments": action.kwargs,
+            **_called(action, extra),
         }
         calls.append(call | ({"extra": extra} if extra else {}))
-    assert isinstance(first, ApiAction)
+    assert isinstance(first, ApiAction | CodeAction)
     step = {"source": "agent", "message": first.description or ""}
     if about.thoughts and first.reasoning_content is not None:
         step["reasoning_content"] = first.reasoning_content
@@ -127,14 +153,20 @@ def _step(actions: Sequence[ContentItem], answers: Sequence[ContentItem], turn: 
 
 
 def _result(answer: ContentItem, own: set[str]) -> dict[str, Any]:
-    assert isinstance(answer, TextObservation)
+    assert not isinstance(answer, Action)
     if answer.tool_call_id not in own:
         raise Inexpressible(Why.STRAY_OBSERVATION, str(answer.tool_call_id))
-    made: dict[str, Any] = {"source_call_id": answer.tool_call_id, "content": answer.content}
-    source = answer.source if answer.source != "environment" else None
-    if extra := _set(name=answer.name, reward=answer.reward, source=source):
-        made["extra"] = extra
-    return made
+    text, extra = _seen(answer, "environment")
+    made: dict[str, Any] = {"source_call_id": answer.tool_call_id, "content": text}
+    return made | ({"extra": extra} if extra else {})
+
+
+def _called(action: ApiAction | CodeAction, extra: dict[str, Any]) -> dict[str, Any]:
+    """Name and arguments of a call; ``extra`` says of code what it is."""
+    if isinstance(action, ApiAction):
+        return {"function_name": action.function, "arguments": action.kwargs}
+    extra |= {"adp_class": action.class_, "language": action.language}
+    return {"function_name": code_tool(action.language), "arguments": {"code": action.content}}
 
 
 def _set(**values: Any) -> dict[str, Any]:

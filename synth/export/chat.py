@@ -7,7 +7,7 @@ from typing import Any
 
 from synth.dataset.usage import usage
 from synth.export.contract import About, Format, Inexpressible, Record, Run, Why
-from synth.export.messages import as_openai, masked_of, parts_of, run_messages
+from synth.export.messages import as_openai, masked_of, parts_of, run_messages, with_code
 from synth.export.selection import Selection
 from synth.identity import canonical_json
 
@@ -30,8 +30,8 @@ def _openai(run: Run, about: About, cut: int) -> list[Record]:
             messages.append(one)
         if targets:
             record: Record = {"messages": messages}
-            if run.row.tool_schemas:
-                record["tools"] = list(run.row.tool_schemas)
+            if tools := with_code(run.row.tool_schemas, run.row.content):
+                record["tools"] = list(tools)
             made.append(record)
     if not made:
         raise Inexpressible(Why.NO_TARGET)
@@ -50,7 +50,7 @@ def _sts(run: Run, about: About, cut: int) -> Sequence[Record]:
         "success": row.verdict.correct,
         "source": about.dataset,
         "licence": row.licence,
-        "tools": canonical_json(list(row.tool_schemas)),
+        "tools": canonical_json(list(with_code(row.tool_schemas, row.content))),
     }
     if cut:
         head["cut_observations"] = cut

@@ -110,7 +110,6 @@ class Why(StrEnum):
     CODE = "code"
     NO_TEXT = "no_text"
     MIXED_TURN = "mixed_turn"
-    SEVERAL_THOUGHTS = "several_thoughts"
     STRAY_OBSERVATION = "stray_observation"
     ANSWERS_OUT_OF_ORDER = "answers_out_of_order"
     RESERVED_TEXT = "reserved_text"
@@ -132,10 +131,9 @@ _SENTENCES = {
     Why.NO_TARGET: "No turn of the run may be a target of training.",
     Why.MASKED_TURN: "A turn that must not be a target stands before one that should be, and the format trains every "
     "turn.",
-    Why.CODE: "The run executes code, which is not a tool call.",
-    Why.NO_TEXT: "An observation is a picture or a page with its layout.",
-    Why.MIXED_TURN: "A turn speaks to the user and acts in other ways too, or turns do not alternate.",
-    Why.SEVERAL_THOUGHTS: "An action has a thought or words of its own, and the format has one place per turn.",
+    Why.CODE: "The run executes code, and has another tool of the name that code would be called by.",
+    Why.NO_TEXT: "An observation is a picture.",
+    Why.MIXED_TURN: "A turn speaks to the user after it acted, or turns do not alternate.",
     Why.STRAY_OBSERVATION: "An observation answers no action of the turn before it.",
     Why.ANSWERS_OUT_OF_ORDER: "The format ties answers to calls by their order, which is another one here.",
     Why.RESERVED_TEXT: "A text holds the mark by which the format parts its texts.",

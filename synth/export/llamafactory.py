@@ -14,7 +14,7 @@ from typing import Any
 
 from synth.dataset.usage import usage
 from synth.export.contract import About, Format, Inexpressible, Record, Run, Why
-from synth.export.messages import Message
+from synth.export.messages import Message, with_code
 from synth.export.selection import Selection
 from synth.export.trl import pair_sides, target_parts
 from synth.identity import canonical_json
@@ -105,7 +105,8 @@ def _sft(run: Run, about: About, cut: int) -> list[Record]:
     made: list[Record] = []
     for messages in target_parts(run):
         system, turns = turns_of(messages, about)
-        record: Record = {"conversations": turns, "system": system, "tools": _tools(run.row.tool_schemas)}
+        tools = _tools(with_code(run.row.tool_schemas, run.row.content))
+        record: Record = {"conversations": turns, "system": system, "tools": tools}
         made.append(record | _facts(about, cut, run.row.id, run.row.task_id, run.row.licence))
     return made
 
@@ -120,7 +121,7 @@ def _dpo(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
         "chosen": _own(chosen[0], about),
         "rejected": _own(rejected[0], about),
         "system": system,
-        "tools": _tools(pair.tool_schemas),
+        "tools": _tools(with_code(pair.tool_schemas, pair.prompt, pair.chosen, pair.rejected)),
     }
     return [record | _facts(about, cut, pair.id, pair.task_id, pair.licence)]
 

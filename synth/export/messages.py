@@ -1,22 +1,27 @@
 """Rows as chat messages: what all chat formats share.
 
 A turn of the agent is one message: what it said, its thought, its calls. An observation is one message of the tool.
+Code that it runs is a call of a tool that takes code; of a page, the text that a reader sees. What answers no call (a
+page that is shown first, the output of what was written into a message) is part of what the user says.
 Where the agent read summaries of observations, the messages hold what the tools said: a student has no summarizer.
 Where it replaced its history by notes, the conversation is what it saw from then on; it is cut into one part per view.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from synth.agents.management import COMPRESS
 from synth.agents.model.wire import GAVE_UP
+from synth.agents.trajectory import text_seen
+from synth.environments.contract import ToolSchema
 from synth.export.contract import About, Inexpressible, Run, Why
 from synth.identity import canonical_json
-from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
-from synth.schemas.row import JsonObject
+from synth.schemas.adp import ApiAction, CodeAction, ContentItem, ImageObservation, MessageAction, TextObservation
+from synth.schemas.row import JsonList, JsonObject
 from synth.schemas.trajectories import CallErrors, StopReason, TrajectoryRow
 
 __all__ = [
@@ -25,12 +30,14 @@ __all__ = [
     "Part",
     "as_chat",
     "as_openai",
+    "code_tool",
     "cut_behind",
     "has_thought",
     "masked_of",
     "messages_of",
     "parts_of",
     "run_messages",
+    "with_code",
 ]
 
 
@@ -90,38 +97,62 @@ def messages_of(
             made.append(message)
             turn += 1
             continue
-        if not isinstance(item, TextObservation):
+        text = text_seen(item)
+        if isinstance(item, ImageObservation) or not (text or isinstance(item, TextObservation)):
             raise Inexpressible(Why.NO_TEXT, f"content[{at}] is a {item.class_}")
-        if item.source == "user":
-            made.append(Message("user", item.content))
-        elif item.tool_call_id in open_calls:
+        if item.tool_call_id in open_calls:
             name = open_calls.pop(item.tool_call_id)
-            made.append(Message("tool", item.content, name=name, call_id=item.tool_call_id))
-        else:
+            made.append(Message("tool", text, name=name, call_id=item.tool_call_id))
+        elif item.tool_call_id is not None:
             raise Inexpressible(Why.STRAY_OBSERVATION, f"content[{at}]")
+        elif made and made[-1].role == "user":
+            made[-1] = Message("user", f"{made[-1].content}\n\n{text}")
+        else:
+            made.append(Message("user", text))
         at += 1
     return tuple(made)
 
 
+def with_code(tools: JsonList, *parts: Sequence[ContentItem]) -> JsonList:
+    """``tools``, and a tool for each language of code that is run.
+
+    Raises:
+        Inexpressible: one of ``tools`` has the name of such a tool.
+    """
+    languages = sorted({item.language for part in parts for item in part if isinstance(item, CodeAction)})
+    names = {code_tool(language): language for language in languages}
+    if any(tool["function"]["name"] in names for tool in tools if "function" in tool):
+        raise Inexpressible(Why.CODE)
+    made = [ToolSchema.of(name, f"Runs {one} code.", {"code": {"type": "string"}}) for name, one in names.items()]
+    return (*tools, *(tool.function() for tool in made))
+
+
+def code_tool(language: str) -> str:
+    """The tool that runs code of a language."""
+    return f"run_{re.sub(r'[^A-Za-z0-9_-]', '_', language)}"
+
+
 def _turn(actions: Sequence[ContentItem], turn: int, *, gave_up: bool) -> Message:
-    first = actions[0]
-    if isinstance(first, MessageAction):
-        if len(actions) > 1:
-            raise Inexpressible(Why.MIXED_TURN, f"turn {turn}")
-        text = first.content or (GAVE_UP if gave_up else "")
-        said = f"{first.description}\n\n{text}" if first.description else text
-        return Message("assistant", said, thought=first.reasoning_content, turn=turn)
+    said: list[str | None] = []
+    thoughts: list[str | None] = []
     calls: list[Call] = []
     for place, action in enumerate(actions):
+        assert isinstance(action, ApiAction | CodeAction | MessageAction)
+        thoughts.append(action.reasoning_content)
+        said.append(action.description)
+        if isinstance(action, MessageAction):
+            if calls:
+                raise Inexpressible(Why.MIXED_TURN, f"turn {turn}")
+            said.append(action.content)
+            continue
+        id_ = action.tool_call_id or f"call_{turn}_{place}"
         if isinstance(action, CodeAction):
-            raise Inexpressible(Why.CODE, f"turn {turn}")
-        if not isinstance(action, ApiAction):
-            raise Inexpressible(Why.MIXED_TURN, f"turn {turn}")
-        if place and (action.reasoning_content or action.description):
-            raise Inexpressible(Why.SEVERAL_THOUGHTS, f"turn {turn}")
-        calls.append(Call(action.tool_call_id or f"call_{turn}_{place}", action.function, action.kwargs))
-    assert isinstance(first, ApiAction)
-    return Message("assistant", first.description or "", thought=first.reasoning_content, calls=tuple(calls), turn=turn)
+            calls.append(Call(id_, code_tool(action.language), {"code": action.content}))
+        else:
+            calls.append(Call(id_, action.function, action.kwargs))
+    text = "\n\n".join(part for part in said if part) or (GAVE_UP if gave_up and not calls else "")
+    thought = "\n\n".join(part for part in thoughts if part) or None
+    return Message("assistant", text, thought=thought, calls=tuple(calls), turn=turn)
 
 
 def run_messages(row: TrajectoryRow) -> tuple[Message, ...]:

@@ -22,6 +22,7 @@ from synth.export.messages import (
     masked_of,
     messages_of,
     parts_of,
+    with_code,
 )
 from synth.export.selection import Selection
 from synth.identity import canonical_json
@@ -66,7 +67,8 @@ def _common(
 
 def _run_common(messages: Sequence[Message], run: Run, about: About, cut: int) -> Record:
     row = run.row
-    return _common(messages, row.tool_schemas, about, cut, id_=row.id, task_id=row.task_id, licence=row.licence)
+    tools = with_code(row.tool_schemas, row.content)
+    return _common(messages, tools, about, cut, id_=row.id, task_id=row.task_id, licence=row.licence)
 
 
 # --- supervised fine-tuning -------------------------------------------------------------------------------------------
@@ -164,7 +166,7 @@ def _dpo(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
             "rejected": [as_chat(m, about) for m in rejected],
             **_common(
                 everything,
-                pair.tool_schemas,
+                with_code(pair.tool_schemas, pair.prompt, pair.chosen, pair.rejected),
                 about,
                 cut,
                 id_=pair.id,

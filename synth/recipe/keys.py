@@ -162,7 +162,7 @@ class Keys(RecipePart):
     """Whether a build goes on to stages that call models when no run of the teacher succeeded; otherwise it stops
     there, and nothing more is paid."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
-    """A Parquet file is closed once it holds this many bytes."""
+    """A Parquet file is closed once it holds this many bytes, or 128 row groups."""
 
     @model_validator(mode="before")
     @classmethod

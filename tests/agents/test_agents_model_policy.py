@@ -10,6 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 from stand_ins.model_server.listed import Listed, body
+from stand_ins.model_server.protocol import check_request
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn, TurnRejected
 from synth.agents.loop import Limits, Rollout
@@ -56,19 +57,12 @@ def test_each_turn_extends_the_conversation_byte_for_byte(mode: Mode, runs: list
 
 def test_messages_are_of_the_form_that_servers_check(runs: list[Rollout]) -> None:
     for made in runs:
-        open_ids: list[str] = []
-        for message in messages_of(made.prompt, made.history)[2:]:
-            if message["role"] == "assistant":
-                assert open_ids == [], "every call was answered before the next turn"
-                open_ids = [call["id"] for call in message.get("tool_calls", ())]
-                for call in message.get("tool_calls", ()):
-                    assert isinstance(json.loads(call["function"]["arguments"]), dict)
-                assert set(message) <= {"role", "content", "tool_calls"}, "no thought goes back unasked"
-            else:
-                assert message["tool_call_id"] == open_ids.pop(0)
-        roles = [message["role"] for message in messages_of(made.prompt, made.history, mode="structured")]
-        assert roles[0] == "system"
-        assert all(role == ("user", "assistant")[place % 2] for place, role in enumerate(roles[1:])), "they alternate"
+        messages = messages_of(made.prompt, made.history)
+        check_request({"model": "any", "messages": messages})
+        said = [message for message in messages if message["role"] == "assistant"]
+        assert all(set(one) <= {"role", "content", "tool_calls"} for one in said), "no thought goes back unasked"
+        structured = messages_of(made.prompt, made.history, mode="structured")
+        check_request({"model": "any", "messages": structured}, strict_alternation=True)
 
 
 def test_thoughts_go_back_where_they_are_wanted(runs: list[Rollout]) -> None:

@@ -388,10 +388,6 @@ def test_one_clear_line_and_nothing_lost(
     assert kept == before, "a failed command changed what was there"
 
 
-def test_there_are_at_least_thirty_kinds() -> None:
-    assert len(CASES) >= 30
-
-
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--version"])
     assert capsys.readouterr().out == f"synth {__version__}\n"

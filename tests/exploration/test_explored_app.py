@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from explored_apps import APPLICATIONS, environment, exploration, outcomes, plan_of, played, tasks, tool_calls
 
 from synth.environments.app.state import Goal
 from synth.environments.contract import ToolCall
 from synth.exploration.app.checklist import checklist_results
+from synth.exploration.app.requests import AppRequests
 from synth.exploration.app.solution import same_request
+from synth.exploration.app.walking import violations
 
 SEED = 11
 COUNT = 24
@@ -43,6 +47,44 @@ def test_no_step_can_be_left_out(application: str) -> None:
                 episode, _ = played(task, [one for at, one in enumerate(tool_calls(plan.calls)) if at != left])
                 assert not episode.check(task.answer).correct, (task.question, call.tool)
                 episode.close()
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_changes_in_another_order_are_stopped_or_come_to_the_same_end(application: str) -> None:
+    found = [(task, [call for call in plan_of(task).calls if call.changes]) for task in tasks(application, COUNT, SEED)]
+    assert any(len(changes) > 1 for _, changes in found)
+    for task, changes in found:
+        for order in permutations(tool_calls(changes)):
+            episode, done = played(task, order)
+            clean = all(result.error is None for _, result in done) and not violations(episode)
+            assert not clean or episode.check(task.answer).correct, (task.question, order)
+            episode.close()
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_what_is_changed_can_be_named_so_that_nothing_else_is_meant(application: str) -> None:
+    """Counted anew, in the state in which each call is made."""
+    app, counted = AppRequests(environment(application)), 0
+    for task in tasks(application, COUNT, SEED):
+        plan, asks, known = plan_of(task), iter(task.details["asks"]), set()
+        episode, _ = played(task, ())
+        speakers = {one["speaker"] for one in app.speakers(episode)}
+        given = [value for call in plan.calls for value in call.arguments.values() if isinstance(value, str)]
+        speaker = next((value for value in given if value in speakers), None)
+        for call in plan.calls:
+            name = str(next(asks)) if call.changes else None
+            for argument, table in app.keys(name).items() if name is not None else ():
+                value = call.arguments.get(argument)
+                forms = app.forms(None, argument, app.definition.tools[call.tool].arguments[argument])
+                if value in (None, speaker) or (table, value) in known or not forms:
+                    continue
+                told = [app.referred(episode, form, value, {**call.arguments, "speaker": speaker}) for form in forms]
+                assert any(words and count == 1 for words, count in told) or argument in app.requests.asks[name].refers
+                known.add((table, value))
+            episode.step(tool_calls((call,))[0])
+        counted += len(known)
+        episode.close()
+    assert counted > COUNT / 2
 
 
 @pytest.mark.parametrize("application", APPLICATIONS)

@@ -37,6 +37,16 @@ TAKEN: dict[str, dict[str, Any]] = {
     "sampling": {"temperature": 0.7, "top_p": 0.9, "max_tokens": 100, "n": 1, "stream": False, "top_k": 20},
 }
 
+
+def calling(arguments: Any) -> dict[str, Any]:
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    return {"messages": [USER, {"role": "assistant", "tool_calls": [call]}]}
+
+
+def tool(name: str, kind: str) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "parameters": {"type": kind}}}
+
+
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no model": ({"model": None}, "model"),
     "no messages": ({"messages": []}, "messages"),
@@ -58,45 +68,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"messages": [USER, {"role": "assistant", "tool_calls": [{"id": "a", "function": {}}]}]},
         "messages[1].tool_calls[0]",
     ),
-    "arguments an object": (
-        {
-            "messages": [
-                USER,
-                {
-                    "role": "assistant",
-                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": {}}}],
-                },
-            ]
-        },
-        "messages[1].tool_calls[0].function.arguments",
-    ),
-    "arguments torn": (
-        {
-            "messages": [
-                USER,
-                {
-                    "role": "assistant",
-                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"q'}}],
-                },
-            ]
-        },
-        "messages[1].tool_calls[0].function.arguments",
-    ),
+    "arguments an object": (calling({}), "messages[1].tool_calls[0].function.arguments"),
+    "arguments torn": (calling('{"q'), "messages[1].tool_calls[0].function.arguments"),
     "no tools": ({"tools": []}, "tools"),
     "tool without function": ({"tools": [{"type": "function"}]}, "tools[0]"),
-    "tool name": (
-        {"tools": [{"type": "function", "function": {"name": "look up", "parameters": {"type": "object"}}}]},
-        "tools[0].function.name",
-    ),
+    "tool name": ({"tools": [tool("look up", "object")]}, "tools[0].function.name"),
     "one tool twice": ({"tools": [SEARCH, SEARCH]}, "tools[1].function.name"),
-    "tool schema": (
-        {"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "thing"}}}]},
-        "tools[0].function.parameters",
-    ),
-    "tool schema no object": (
-        {"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "string"}}}]},
-        "tools[0].function.parameters",
-    ),
+    "tool schema": ({"tools": [tool("f", "thing")]}, "tools[0].function.parameters"),
+    "tool schema no object": ({"tools": [tool("f", "string")]}, "tools[0].function.parameters"),
     "choice without tools": ({"tool_choice": "auto"}, "tool_choice"),
     "choice of no tool": (
         {"tools": [SEARCH], "tool_choice": {"type": "function", "function": {"name": "open"}}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 
 from synth.annotate.critical.intervals import wilson
 from synth.dataset.licences import StatedLicences
+from synth.identity import hash_64
 from synth.schemas.reports import (
     BuildReport,
     CriticalReport,
@@ -170,7 +172,8 @@ COUNTS: Mapping[str, Count] = {
 
 
 class Counts:
-    """Tables come in the order of the configs. Holds one number per task and a few per trajectory."""
+    """Tables come in the order of the configs, the steps of a trajectory one after the other. Holds one number per
+    task, and some thirty bytes per trajectory."""
 
     def __init__(self, targets: Sequence[Target] = ()) -> None:
         """``targets``: shares of difficulty that were asked for."""
@@ -280,11 +283,8 @@ _OF_STEPS = (PairKind.VERIFIED_STEP.value, PairKind.VERIFIED_STEP_SUCCESS.value)
 
 @dataclass(slots=True)
 class _Run:
-    """One trajectory."""
+    """One trajectory of which something was tried or scored."""
 
-    role: str
-    outcome: Outcome
-    steps: int = 0
     tried: int = 0
     verified: int = 0
     continuations: int = 0
@@ -300,16 +300,40 @@ class _Criticals:
     """Labels, critical steps, continuations and pairs."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, _Run] = {}
+        self._names, self._kinds, self._steps = array("q"), array("i"), array("i")
+        """Of each trajectory: hash of its id, number of its kind, labelled steps."""
+        self._known: dict[tuple[str, Outcome], int] = {}
+        """Kinds of trajectories (role and outcome) and their numbers."""
+        self._order: np.ndarray[Any, Any] | None = None
+        self._runs: dict[int, _Run] = {}
+        """By number of the trajectory."""
+        self._last: tuple[str | None, int | None] = (None, None)
+        """Id and number of the trajectory whose steps came last."""
         self._labels: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        self._labelled: set[str] = set()
         self._pairs: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 5)
 
     def see_trajectories(self, batch: pa.RecordBatch) -> None:
         correct = pc.struct_field(batch.column("verdict"), "correct").to_pylist()
         for name, role, right in zip(*_lists(batch, "id", "role"), correct, strict=True):
             if role:
-                self._runs[name] = _Run(role, _OUTCOMES[right])
+                self._names.append(hash_64(name or ""))
+                self._kinds.append(self._known.setdefault((role, _OUTCOMES[right]), len(self._known)))
+                self._steps.append(0)
+        self._order = None
+
+    def _number(self, name: str | None) -> int | None:
+        """Of a trajectory, by its id."""
+        names = np.frombuffer(self._names, np.int64) if self._names else np.empty(0, np.int64)
+        if self._order is None:
+            self._order = np.argsort(names, kind="stable")
+        wanted = hash_64(name or "")
+        place = int(np.searchsorted(names, wanted, sorter=self._order))
+        number = int(self._order[place]) if place < len(names) else None
+        return number if number is not None and names[number] == wanted else None
+
+    def _run(self, name: str | None) -> _Run | None:
+        number = self._number(name)
+        return None if number is None else self._runs.setdefault(number, _Run())
 
     def see_steps(self, batch: pa.RecordBatch) -> None:
         columns = _lists(batch, "trajectory_id", "role", "label", "first_error", "train", "score")
@@ -319,21 +343,26 @@ class _Criticals:
             if not role:  # ``validate`` looks at files that may hold anything
                 continue
             sums = self._labels[role]
-            sums["trajectories"] += name not in self._labelled
-            self._labelled.add(name)
+            if name != self._last[0]:
+                sums["trajectories"] += 1
+                self._last = name, self._number(name)
             sums["steps"] += 1
             sums[_SIGNS.get(label, "neutral")] += 1
             sums["first_errors"] += bool(first)
             sums["targets"] += bool(train)
-            if run := self._runs.get(name):
-                run.steps += 1
+            number = self._last[1]
+            if number is None:
+                continue
+            self._steps[number] += 1
+            if score is not None or was_tried or shown:
+                run = self._runs.setdefault(number, _Run())
                 run.scored |= score is not None
                 run.tried += was_tried
                 run.verified += bool(shown)
 
     def see_continuations(self, batch: pa.RecordBatch) -> None:
         for name in batch.column("trajectory_id").to_pylist():
-            if run := self._runs.get(name):
+            if run := self._run(name):
                 run.continuations += 1
 
     def see_pairs(self, batch: pa.RecordBatch) -> None:
@@ -344,7 +373,7 @@ class _Criticals:
             sums = self._pairs[kind, family]
             for place, value in enumerate((1, same, position == "earliest", nature == "recovery", selected)):
                 sums[place] += bool(value)
-            if kind in _OF_STEPS and (run := self._runs.get(name)):
+            if kind in _OF_STEPS and (run := self._run(name)):
                 run.pairs += 1
 
     def labels(self) -> tuple[LabelReport, ...]:
@@ -357,19 +386,21 @@ class _Criticals:
 
     def critical(self) -> tuple[CriticalReport, ...]:
         """One per role and outcome of which trajectories were searched, sorted by both."""
-        names = ("steps", "tried", "verified", "continuations", "pairs")
-        grouped: dict[tuple[str, Outcome], list[_Run]] = defaultdict(list)
-        for run in self._runs.values():
+        names = ("tried", "verified", "continuations", "pairs")
+        grouped: dict[int, list[int]] = defaultdict(list)
+        for number, run in self._runs.items():
             if run.searched:
-                grouped[run.role, run.outcome].append(run)
+                grouped[self._kinds[number]].append(number)
         return tuple(
             CriticalReport(
                 role=role,
                 outcome=outcome,
-                trajectories=len(runs),
-                **{name: sum(getattr(run, name) for run in runs) for name in names},
+                trajectories=len(grouped[kind]),
+                steps=sum(self._steps[number] for number in grouped[kind]),
+                **{name: sum(getattr(self._runs[number], name) for number in grouped[kind]) for name in names},
             )
-            for (role, outcome), runs in sorted(grouped.items())
+            for (role, outcome), kind in sorted(self._known.items())
+            if kind in grouped
         )
 
     def pairs(self) -> tuple[PairReport, ...]:

@@ -57,7 +57,7 @@ def read_atif(value: Mapping[str, Any]) -> Trajectory:
             continue
         kept = {name: more[name] for name in ("name", "reward") if name in more}
         who = more.get("adp_source", {"system": "environment"}.get(source, source))
-        item = {"class_": "text_observation", "content": text, "source": who, **kept}
+        item = _whole(more) or {"class_": "text_observation", "content": text, "source": who, **kept}
         content += [item | ({"name": "system"} if source == "system" else {})] if text or source != "system" else []
         content += [_seen(result, None, f"{where}.observation") for result in _results(step, where)]
     details["system_prompt"] = "\n\n".join(system)
@@ -116,7 +116,10 @@ def _turn(step: Mapping[str, Any], turn: int, where: str, *, ours: bool) -> list
         if call_id is None:
             content += seen
         else:
-            joined = "\n".join(one["content"] for one in seen if one["content"])
+            if len(seen) == 1 and "content" not in seen[0]:
+                content += seen
+                continue
+            joined = "\n".join(one["content"] for one in seen if one.get("content"))
             name = seen[0].get("name", None if ours else names[call_id])
             content.append(seen[0] | {"content": joined, "name": name})
     return untied(content)
@@ -140,9 +143,17 @@ def _paired(results: list[Mapping[str, Any]], calls: list[str]) -> dict[str | No
 def _seen(result: Mapping[str, Any], call_id: str | None, where: str) -> Item:
     more = _extra(result)
     text = text_of(result.get("content"), f"{where}.observation.results.content")
+    if (page := _whole(more)) is not None:
+        return page | ({"tool_call_id": call_id} if call_id is not None else {})
     item: Item = {"class_": "text_observation", "content": text, "source": more.get("source", "environment")}
     item |= {name: more[name] for name in ("name", "reward") if name in more}
     return item | ({"tool_call_id": call_id} if call_id is not None else {})
+
+
+def _whole(more: Mapping[str, Any]) -> Item | None:
+    """A page as it was, where an export of ours kept it."""
+    item = more.get("adp_item")
+    return dict(item) if isinstance(item, Mapping) and item.get("class_") == "web_observation" else None
 
 
 ATIF = Importer("atif", "Agent Trajectory Interchange Format 1.0 to 1.8.", read_atif)

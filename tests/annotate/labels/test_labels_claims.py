@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from label_runs import DOCUMENTS, Move, history, row_of
 
-from synth.agents.contract import Step, Turn
-from synth.agents.loop import Rollout, prompt_for
-from synth.agents.trajectory import to_row
+from synth.agents.contract import Step
 from synth.annotate.labels import label
 from synth.annotate.labels.claims import false_claims, list_hops
 from synth.annotate.labels.thoughts import without_names
-from synth.environments.contract import ToolCall
-from synth.environments.search import SearchEnvironment
 from synth.schemas.documents import Evidence
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Hop, Node, Operation, Task
-from synth.schemas.trajectories import StopReason, TrajectoryRow
-from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
+from synth.testing.corpus import small_tasks
 from synth.text.words import words_of
 
-DOCUMENTS = small_documents()
-ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))
 OFFICE, BORN, _, STUDENT, _ = small_tasks()
 JON = STUDENT.walk.hops[0]
 ILSE_NODE = BORN.walk.hops[1].target
@@ -74,28 +68,7 @@ FIRST = _set_task(
     shape="superlative",
 )
 
-Move = tuple[str, dict[str, object]] | str
-
 ACADEMY: tuple[Move, Move] = ("search", {"query": "Orl Academy"}), ("open", {"document": "orl-academy"})
-
-
-def history(task: Task, *steps: tuple[str, Move]) -> tuple[Step, ...]:
-    """Steps of (thought, call or answer)."""
-    episode = ENVIRONMENT.reset(task)
-    made: list[Step] = []
-    for number, (thought, move) in enumerate(steps):
-        if isinstance(move, tuple):
-            call = ToolCall(id=f"call_{number}_0", name=move[0], arguments=move[1])
-            made.append(Step(turn=Turn(thought=thought, calls=(call,)), results=(episode.step(call),)))
-        else:
-            made.append(Step(turn=Turn(thought=thought, answer=move)))
-    return tuple(made)
-
-
-def row_of(task: Task, steps: tuple[Step, ...]) -> TrajectoryRow:
-    verdict = ENVIRONMENT.reset(task).check(steps[-1].turn.answer)
-    done = Rollout(task, prompt_for(ENVIRONMENT, task, "s"), steps, StopReason.ANSWERED, verdict)
-    return to_row(done, ENVIRONMENT, role="policy", number=0, privileged=False, provenance=PROVENANCE)
 
 
 def counting(thought: str, answer: str = "3") -> tuple[Step, ...]:

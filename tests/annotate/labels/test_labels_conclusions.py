@@ -5,38 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from label_runs import Move, history
 
 from synth.agents.contract import Step, Turn
 from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.labels.conclusions import false_conclusions
 from synth.annotate.labels.thoughts import sentences_of
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.search import SearchEnvironment
 from synth.schemas.tasks import Node, Task
-from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
+from synth.testing.corpus import small_tasks
 
-DOCUMENTS = small_documents()
-ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))
 OFFICE, _, _, STUDENT, _ = small_tasks()
-
-Move = tuple[str, dict[str, object]] | str
 
 ARVEL: tuple[Move, Move] = ("search", {"query": "Arvel Torrin"}), ("open", {"document": "arvel-torrin"})
 PRESS: Move = ("open", {"document": "lume-press"})
 WORKS: Move = ("open", {"document": "korvan-works"})
-
-
-def history(task: Task, *steps: tuple[str, Move]) -> tuple[Step, ...]:
-    """Steps of (thought, call or answer)."""
-    episode = ENVIRONMENT.reset(task)
-    made: list[Step] = []
-    for number, (thought, move) in enumerate(steps):
-        if isinstance(move, tuple):
-            call = ToolCall(id=f"call_{number}_0", name=move[0], arguments=move[1])
-            made.append(Step(turn=Turn(thought=thought, calls=(call,)), results=(episode.step(call),)))
-        else:
-            made.append(Step(turn=Turn(thought=thought, answer=move)))
-    return tuple(made)
 
 
 def steps_of(task: Task, steps: Sequence[Step], answer: str | None = None) -> list[int]:

@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
+from label_runs import ENVIRONMENT, Move, history, row_of
 
 from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.loop import Limits, Rollout, prompt_for, rollout
+from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import history_of, to_row
 from synth.annotate.labels import StepLabel, label
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.schemas.adp import Action
 from synth.schemas.steps import Behaviour, FailureClass, LabelReason, StepRow
 from synth.schemas.tasks import Task, Walk
 from synth.schemas.trajectories import StopReason, TrajectoryRow
-from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
+from synth.testing.corpus import PROVENANCE, small_tasks
 
-DOCUMENTS = small_documents()
-ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))
 TASKS = small_tasks()
 OFFICE, BORN, BOOK, STUDENT, LIBRARY = TASKS
 R = LabelReason
-
-Move = tuple[str, dict[str, object]] | str | None
 
 
 def search(query: str) -> Move:
@@ -45,18 +41,8 @@ def run(
     stop: StopReason | None = None,
 ) -> TrajectoryRow:
     """The row of a run that makes ``moves``: calls, then an answer, or None to give up."""
-    episode = ENVIRONMENT.reset(task)
-    steps: list[Step] = []
-    for number, move in enumerate(moves):
-        if isinstance(move, tuple):
-            call = ToolCall(id=f"call_{number}_0", name=move[0], arguments=move[1])
-            steps.append(Step(turn=Turn(thought="I go on.", calls=(call,)), results=(mend(episode.step(call)),)))
-        else:
-            steps.append(Step(turn=Turn(thought="I stop.", answer=move)))
-    last = steps[-1].turn
-    reason = stop or (StopReason.ANSWERED if last.answer is not None else StopReason.GAVE_UP)
-    done = Rollout(task, prompt_for(ENVIRONMENT, task, "s"), tuple(steps), reason, episode.check(last.answer))
-    return to_row(done, ENVIRONMENT, role="policy", number=0, privileged=False, provenance=PROVENANCE)
+    steps = [("I go on." if isinstance(move, tuple) else "I stop.", move) for move in moves]
+    return row_of(task, history(task, *steps, mend=mend), stop)
 
 
 def reasons(labels: Sequence[StepLabel]) -> list[LabelReason]:

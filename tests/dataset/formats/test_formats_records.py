@@ -16,7 +16,7 @@ from format_samples import ABOUT, ANSWER, PLAIN, QUESTION, called, gave_up, run_
 from synth.errors import InputError
 from synth.export.contract import About, Inexpressible, Run, StepOf, Why
 from synth.registry import FORMATS, find
-from synth.schemas.adp import CodeAction, TextObservation, WebObservation
+from synth.schemas.adp import CodeAction, ImageObservation, MessageAction, TextObservation, WebObservation
 from synth.schemas.trajectories import StopReason
 
 BARE = About(dataset="world-search", thoughts=False)
@@ -283,6 +283,7 @@ CODE = CodeAction(language="python", content="1", tool_call_id="call_0_0")
 PAGE = WebObservation(
     html="<p>", axtree=None, url=None, image_observation=None, viewport_size=None, tool_call_id="call_0_0"
 )
+PICTURE = ImageObservation(content="a.png", source="environment", tool_call_id="call_0_0")
 AGENT = TextObservation(content="Hm.", source="agent")
 CHAT = ("trl-sft", "trl-rft", "llamafactory-sft", "openai", "sts", "atif-1.8")
 
@@ -290,15 +291,9 @@ CHAT = ("trl-sft", "trl-rft", "llamafactory-sft", "openai", "sts", "atif-1.8")
 @pytest.mark.parametrize(
     ("content", "why", "names"),
     [
-        ((QUESTION, CODE, seen(0), ANSWER), Why.CODE, CHAT),
-        ((QUESTION, called(0), PAGE, ANSWER), Why.NO_TEXT, CHAT),
-        ((QUESTION, called(0), seen(0), AGENT, ANSWER), Why.STRAY_OBSERVATION, CHAT),
-        ((QUESTION, ANSWER, called(0), seen(0), ANSWER), Why.MIXED_TURN, CHAT),
-        (
-            (QUESTION, called(0), called(0, place=1, said="And"), seen(0), seen(0, place=1)),
-            Why.SEVERAL_THOUGHTS,
-            CHAT[:5],
-        ),
+        ((QUESTION, called(0), PICTURE, ANSWER), Why.NO_TEXT, CHAT),
+        ((QUESTION, called(0), seen(0), AGENT, ANSWER), Why.MIXED_TURN, ("llamafactory-sft",)),
+        ((QUESTION, called(0), ANSWER), Why.MIXED_TURN, CHAT),
         ((QUESTION, called(0, query="<tool_call>"), seen(0), ANSWER), Why.RESERVED_TEXT, ("llamafactory-sft",)),
         ((QUESTION, called(0, said="A </tool_call>"), seen(0), ANSWER), Why.RESERVED_TEXT, ("llamafactory-sft",)),
         ((QUESTION, called(0, query="</think>"), seen(0), ANSWER), Why.RESERVED_TEXT, ("llamafactory-sft",)),
@@ -309,6 +304,27 @@ def test_what_a_format_can_not_hold(content: Any, why: Why, names: tuple[str, ..
     for name in names:
         assert refused(name, run_of(content, masked=None)) is why
         assert why.sentence.endswith(".")
+
+
+def test_code_is_a_call_pages_are_text_and_what_answers_nothing_is_said() -> None:
+    first = PAGE.model_copy(update={"tool_call_id": None, "axtree": "A page."})
+    told = MessageAction(content="I look.", reasoning_content="Hm.")
+    content = (QUESTION, first, told, CODE.model_copy(update={"reasoning_content": "Now."}), PAGE, ANSWER)
+    run = run_of(content, masked=None, tool_schemas=())
+    for name, arguments in (("trl-sft", {"code": "1"}), ("openai", '{"code":"1"}')):
+        (record,) = records(name, run)
+        tools = json.loads(record["tools"]) if name == "trl-sft" else record["tools"]
+        assert [one["function"]["name"] for one in tools] == ["run_python"]
+        asked, acted, saw, _ = record["messages"][1:]
+        assert asked == {"role": "user", "content": f"{QUESTION.content}\n\nA page."}
+        assert (acted["content"], acted["reasoning_content"]) == ("I look.", "Hm.\n\nNow.")
+        function = acted["tool_calls"][0]["function"]
+        assert (function["name"], function["arguments"]) == ("run_python", arguments)
+        assert (saw["role"], saw["content"]) == ("tool", "<p>")
+    (record,) = records("llamafactory-sft", run)
+    assert [turn["from"] for turn in record["conversations"]] == ["human", "function_call", "observation", "gpt"]
+    taken = {"type": "function", "function": {"name": "run_python", "description": "", "parameters": {}}}
+    assert refused("trl-sft", run_of(content, masked=None, tool_schemas=(taken,))) is Why.CODE
 
 
 def test_a_state_is_no_ground_truth_for_a_text() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from synth.agents.imported import import_trajectory
 from synth.export.contract import Inexpressible, Run, Why
 from synth.registry import find
-from synth.schemas.adp import Trajectory
+from synth.schemas.adp import CodeAction, TextObservation, Trajectory, WebObservation
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
@@ -137,3 +137,24 @@ def import_ids(row: TrajectoryRow) -> tuple[Any, ...]:
             ids[old] = f"call_{turn}_{place}"
         made.append(item if old is None else item.model_copy(update={"tool_call_id": ids[old]}))
     return tuple(made)
+
+
+@pytest.mark.parametrize("name", ["adp-1", "adp-2", "atif-1.7", "atif-1.8"])
+def test_code_pages_and_what_answers_nothing_come_back(name: str) -> None:
+    page = WebObservation(
+        html="<p>", axtree="A page.", url="http://a.example", image_observation=None, viewport_size=(8, 9)
+    )
+    content = (
+        COMMON["question"]("Which?"),
+        page,
+        CodeAction(language="python", content="print(1)", tool_call_id="c0", description="I count.", reward=0.5),
+        COMMON["answer"]("c0", None, "1"),
+        COMMON["call"]("c1", "open", {"url": "b"}, thought="Hm.", said=None),
+        page.model_copy(update={"tool_call_id": "c1"}),
+        TextObservation(content="Time is short.", source="environment"),
+        COMMON["message"]("That.", None),
+    )
+    run = run_of(content, masked=None, available_code_languages=("python",))
+    read = back(name, name.partition("-")[0], run)
+    assert read is not None
+    assert read.content == content

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from english_faults import faults
 from pydantic import ValidationError
-from small_world import SmallWorld
+from small_world import SmallWorld, accepted
 from stand_ins.row_audit import Auditor
 
 from synth.schemas.arrow import from_arrow
@@ -21,7 +20,7 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task
 from synth.sources.world.schema import HUB_TYPES
 from synth.tasks.contract import Checked
-from synth.tasks.draft import finish, same_question
+from synth.tasks.draft import same_question
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.words import world_words
 
@@ -29,14 +28,6 @@ PROVENANCE = Provenance(
     dataset="d", stage="world_tasks", stage_version=1, fingerprint="f", seed=0, source="world", source_sha256="0"
 )
 CANDIDATES = 900
-
-
-def accepted(outcomes: Sequence[Checked | Rejection]) -> list[Task]:
-    return [
-        finish(outcome.draft, outcome.checks, PROVENANCE, index)
-        for index, outcome in enumerate(outcomes)
-        if isinstance(outcome, Checked)
-    ]
 
 
 @pytest.fixture(scope="module")

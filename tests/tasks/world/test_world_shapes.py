@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 from english_faults import faults
-from small_world import SmallWorld
+from small_world import SmallWorld, accepted
 from stand_ins.row_audit import Auditor
 
 from synth.identity import derive_generator
@@ -16,11 +15,9 @@ from synth.registry import names
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.provenance import Provenance
-from synth.schemas.rejections import Rejection
 from synth.schemas.tasks import Task
 from synth.sources.world.schema import HUB_TYPES
-from synth.tasks.contract import Checked
-from synth.tasks.draft import finish, same_question
+from synth.tasks.draft import same_question
 from synth.tasks.values import Measure, difference, in_range, parse_measure, parse_range, total
 from synth.tasks.world.measures import End
 from synth.tasks.world.shapes import SHAPES
@@ -34,14 +31,6 @@ PROVENANCE = Provenance(
     dataset="d", stage="world_tasks", stage_version=1, fingerprint="f", seed=0, source="world", source_sha256="0"
 )
 CANDIDATES = 100
-
-
-def accepted(outcomes: Sequence[Checked | Rejection]) -> list[Task]:
-    return [
-        finish(outcome.draft, outcome.checks, PROVENANCE, index)
-        for index, outcome in enumerate(outcomes)
-        if isinstance(outcome, Checked)
-    ]
 
 
 @pytest.fixture(scope="module")
