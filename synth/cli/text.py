@@ -53,6 +53,7 @@ def build_summary(result: BuildResult) -> str:
         lines.append(f"  {account_text(result.account)}")
         lines += [f"  {overruns_text(result.account)}"] if result.account.overruns else []
     state = "is up to date" if result.reused else "is finished"
+    config = _quote("tasks" if report.tables.get("tasks") else "trajectories")
     path = _quoted(result.path)
     return "\n".join(
         [
@@ -62,7 +63,7 @@ def build_summary(result: BuildResult) -> str:
             f"  synth show {path}          one trajectory, readable",
             f"  synth stats {path}         yields, success, lengths",
             f"  synth validate {path}      prove every row again",
-            f'  python -c "import datasets; print(datasets.load_dataset({str(result.path)!r}, {_quote("tasks")}))"',
+            f'  python -c "import datasets; print(datasets.load_dataset({str(result.path)!r}, {config}))"',
         ]
     )
 

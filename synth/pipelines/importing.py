@@ -33,7 +33,7 @@ from synth.places import refuse_remote
 from synth.recipe.load import parse_recipe
 from synth.schemas.adp import Trajectory, dump
 from synth.schemas.arrow import to_arrow
-from synth.schemas.rejections import Rejection
+from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import SCHEMA_VERSION, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -140,7 +140,7 @@ def _report(prepared: Prepared, file: str, format_: str) -> ImportReport:
     causes: Counter[str] = Counter()
     examples: dict[str, str] = {}
     for one in _refused(prepared):
-        cause = _cause(one.detail)
+        cause = _cause(one.detail) if one.reason is not Reason.DUPLICATE_ID else "an earlier run is the same"
         if cause not in causes and len(causes) >= _EXAMPLES:
             cause = "other causes"
         rejected[one.reason.value] += 1

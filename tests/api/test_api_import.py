@@ -164,6 +164,7 @@ def test_runs_of_one_id_that_differ_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "logs" / "notes.md").write_text("no run")
     report = synth.import_file(tmp_path / "logs", "auto", tmp_path / "out").report
     assert (report.objects, report.rejected) == (3, {"duplicate_id": 1})
+    assert report.causes == {"an earlier run is the same": 1}
     first, second = synth.load(tmp_path / "out").rows("trajectories")
     assert (first.id, second.id, second.details["given"]["id"]) == ("a", "a-2", "a")
     (rejected,) = synth.load(tmp_path / "out").rows("rejected")

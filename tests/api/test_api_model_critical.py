@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from shared_builds import world_store
 from stand_ins.model_server import (
+    Call,
     ExpertPlayer,
     FixedPlayer,
     ModelServer,
@@ -26,6 +28,7 @@ import synth
 from synth.annotate.critical.scoring import EvidenceScorer
 from synth.annotate.critical.scripted_expert import scripted_expert
 from synth.api import BuildResult
+from synth.dataset.rules.derived import derived_problems
 from synth.dataset.rules.validate import validate
 from synth.environments.search import SearchEnvironment
 from synth.retrieval.bm25 import Bm25Index
@@ -222,3 +225,27 @@ def test_an_expert_that_refuses_is_counted_and_nothing_breaks(folder: Path, here
     assert numbers["not_proposed.refusal"] % 5 == 0, "three suggestions and two more at each step"
     assert (numbers["proposed"], numbers["candidates"]) == (0, 0)
     assert pairs(there) == []
+
+
+def test_continuations_that_a_model_cut_short_are_proven_like_any_other(tmp_path: Path) -> None:
+    """As a small language model does: half of its replies run into the limit. They abstain, and so says the proof."""
+
+    def reply(request: Mapping[str, Any], sample: str | None) -> Reply:
+        if len(request["messages"]) > 4 and zlib.crc32(str(sample).encode()) % 2:
+            return Reply("8888", finish="length")
+        if len(request["messages"]) > 4:
+            return Reply("somebody")
+        return Reply(calls=(Call.of("find_entity", name=request["messages"][1]["content"][-60:]),))
+
+    with ModelServer({"small": FixedPlayer(reply)}, ServerOptions()) as server:
+        policy = {"backend": "openai", "model": "small", "base_url": server.url, "rollouts": 2}
+        settings = {
+            **LEAN,
+            "roles.policy": policy,
+            "allow_empty_sft": True,
+        }
+        settings.pop("roles.policy.rollouts")
+        made = synth.build("graph-walk", tasks=4, out=tmp_path / "out", store=tmp_path / "store", settings=settings)
+    rows = list(synth.load(made.path).rows("continuations"))
+    assert any(row.stop_reason == "rejected" and row.content for row in rows)
+    assert [str(problem) for problem in derived_problems(made.path)] == []

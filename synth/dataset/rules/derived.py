@@ -26,7 +26,7 @@ from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.reports import BuildReport
 from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.tasks.difficulty import cross_fit
 
 __all__ = ["derived_problems"]
@@ -99,6 +99,10 @@ def _runs(dataset: Dataset, report: BuildReport, tasks: dict[str, Task], found: 
 def _verdict(row: TrajectoryRow | ContinuationRow, task: Task | None) -> Iterator[str]:
     """Of an answer; what is judged by the state is carried out again by the audit."""
     if task is None or plan_of(task) is not None or row.provenance.backend is None:
+        return
+    if row.stop_reason is StopReason.REJECTED:  # a model cut it short, so there is nothing to judge
+        if row.answer is not None or row.verdict.correct is not None:
+            yield f"verdict: {row.verdict.rule}, of a run that came to no end"
         return
     wanted = check_task(task, row.answer)
     if row.verdict != wanted:
