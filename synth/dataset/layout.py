@@ -24,7 +24,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from synth.dataset.card.counts import Counts, targets_of
+from synth.dataset.card.calibration import targets_of
+from synth.dataset.card.counts import Counts
 from synth.dataset.card.rendering import beside_card, render_card
 from synth.dataset.configs import CONFIGS, Config, config_named
 from synth.dataset.files import CARD_FILE, REPORT_FILE, RowHash, file_name, stated_files

@@ -1,14 +1,17 @@
-"""What belongs to the row that a stage is working on: its metrics, and its checkpoint."""
+"""What a stage is given: the tables that it reads, and the metrics and checkpoint of the row that it is working on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-__all__ = ["Checkpoint", "RowContext", "RowMetrics"]
+import numpy as np
+import pyarrow as pa
+
+__all__ = ["Checkpoint", "Inputs", "RowContext", "RowMetrics", "Table"]
 
 
 @dataclass
@@ -100,3 +103,33 @@ class Checkpoint:
         mine.parts[key] = text
         if mine.keep is not None:
             mine.keep(key, text)
+
+
+class Table(Protocol):
+    """A finished table, memory-mapped: rows in order, random access by row number."""
+
+    @property
+    def arrow(self) -> pa.Table:
+        """All rows as one (chunked) Arrow table with the row type's explicit schema."""
+
+    def __len__(self) -> int: ...
+
+    def row(self, number: int) -> Any:
+        """Row ``number`` as its row type. Raises IndexError."""
+
+    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Any]: ...
+
+
+class Inputs(Protocol):
+    """What a stage reads: finished tables and arrays of earlier stages, by name. Sealed tables are not among them."""
+
+    def __contains__(self, name: str) -> bool:
+        """Whether it is given what it reads as ``name``: asked of what is optional."""
+
+    def table(self, name: str) -> Table: ...
+
+    def gathered(self, name: str) -> Sequence[Table]:
+        """All tables of that name, in the order of the stages that wrote them."""
+
+    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]:
+        """Named arrays that stage ``name`` wrote, memory-mapped read-only."""

@@ -36,7 +36,7 @@ from synth.models.contract import Models, Runtime, Sampling, public_name
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import JsonObject, NonEmpty, Row
-from synth.stages.context import Checkpoint, RowMetrics
+from synth.stages.context import Checkpoint, Inputs, RowMetrics, Table
 
 __all__ = [
     "Batch",
@@ -161,36 +161,6 @@ def implementations(value: Any, name: str = "") -> Iterator[tuple[str, Implement
     elif isinstance(value, tuple | list | set | frozenset):
         for item in value:
             yield from implementations(item, name)
-
-
-class Table(Protocol):
-    """A finished table, memory-mapped: rows in order, random access by row number."""
-
-    @property
-    def arrow(self) -> pa.Table:
-        """All rows as one (chunked) Arrow table with the row type's explicit schema."""
-
-    def __len__(self) -> int: ...
-
-    def row(self, number: int) -> Any:
-        """Row ``number`` as its row type. Raises IndexError."""
-
-    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Any]: ...
-
-
-class Inputs(Protocol):
-    """What a stage reads: finished tables and arrays of earlier stages, by name. Sealed tables are not among them."""
-
-    def __contains__(self, name: str) -> bool:
-        """Whether it is given what it reads as ``name``: asked of what is optional."""
-
-    def table(self, name: str) -> Table: ...
-
-    def gathered(self, name: str) -> Sequence[Table]:
-        """All tables of that name, in the order of the stages that wrote them."""
-
-    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]:
-        """Named arrays that stage ``name`` wrote, memory-mapped read-only."""
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,8 @@ class ReadRuns(ShardStage[ReadRunsConfig]):
         read = self._reader.read(value)
         own = isinstance(read, TrajectoryRow)
         row, stated = self._own(read) if isinstance(read, TrajectoryRow) else self._imported(read)
+        if row.role == "expert":
+            raise ValueError("its role is expert: a recorded run is a teacher's or a policy's")
         run = trajectory_of(row)
         if self._benchmarks is not None and (said := self._benchmarks.run(question_of(run), row.answer)) is not None:
             return self._refused(place, Reason.CONTAMINATED, said)

@@ -153,6 +153,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
         (asked("Who is it?", message("x")), Reason.INVALID_TRAJECTORY, "no task asks 'Who is it"),
         (asked("Who is it?", message("x"), task_id="no"), Reason.INVALID_TRAJECTORY, "no task 'no'"),
         (asked("Who wrote the Atlas?", message("x"), role="judge"), Reason.INVALID_TRAJECTORY, "details.role"),
+        (asked("Who wrote the Atlas?", message("x"), role="expert"), Reason.INVALID_TRAJECTORY, "its role is expert"),
         (asked("Who wrote the Atlas?", message("x"), tools=["a"]), Reason.INVALID_TRAJECTORY, "details.tools"),
         (
             asked("Who wrote the Atlas?", message("x"), stop_reason="max_turns"),

@@ -26,7 +26,7 @@ import numpy as np
 
 from synth.annotate.critical.intervals import wilson
 from synth.api import BuildRequest, prepare
-from synth.dataset.card.counts import Calibrations, auc, brier
+from synth.dataset.card.calibration import Calibrations, auc, brier
 from synth.engine import Engine
 from synth.identity import derive_generator
 from synth.schemas.difficulty import DifficultyRow

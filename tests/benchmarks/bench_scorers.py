@@ -48,7 +48,7 @@ from synth.annotate.critical.scoring import EvidenceScorer
 from synth.annotate.critical.scripted_expert import scripted_expert
 from synth.annotate.critical.search import open_pool
 from synth.api import build
-from synth.dataset.card.counts import auc, brier
+from synth.dataset.card.calibration import auc, brier
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator, digest
 from synth.models.client import ModelHub

@@ -14,7 +14,7 @@ import pytest
 from breaking import Break, edit, must_be_found
 from exporter_samples import PROVENANCE, sample_report, sample_tables
 
-from synth.dataset.card.counts import Calibrations, auc
+from synth.dataset.card.calibration import Calibrations, auc
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
 from synth.dataset.stats import stats

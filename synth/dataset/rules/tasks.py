@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.annotate.rewards.truth import ground_truth
-from synth.dataset.card.counts import targets_of
+from synth.dataset.card.calibration import targets_of
 from synth.dataset.rules.rules import Known, Place, Rule, TaskFacts, rule
 from synth.identity import digest
 from synth.schemas.adp import ApiAction, TextObservation

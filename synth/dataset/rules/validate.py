@@ -14,7 +14,8 @@ from typing import Any
 
 import yaml
 
-from synth.dataset.card.counts import COUNTS, Counts, targets_of
+from synth.dataset.card.calibration import targets_of
+from synth.dataset.card.counts import COUNTS, Counts
 from synth.dataset.card.rendering import beside_card, card_text, front_matter
 from synth.dataset.configs import CONFIGS, Config, config_named
 from synth.dataset.files import (
