@@ -71,7 +71,7 @@ PUBLIC = {
         "split_of",
         "versioned",
     },
-    "synth.stages.context": {"Checkpoint", "RowContext", "RowMetrics"},
+    "synth.stages.context": {"Checkpoint", "Inputs", "RowContext", "RowMetrics", "Table"},
     "synth.stages.contract": {
         "Batch",
         "CandidateStage",
