@@ -10,7 +10,7 @@ from platformdirs import user_cache_path
 from synth.dataset.key_hashes import remember
 from synth.engine import Engine, Quiet, progress_for
 from synth.engine.options import executor_named, models_for
-from synth.errors import BuildError
+from synth.errors import BuildError, InputError
 from synth.pipelines.finishing import check_teacher, finish
 from synth.pipelines.pilot import run_pilot
 from synth.pipelines.planner import plan
@@ -82,7 +82,7 @@ class Prepared:
                 mend="look at the files, or set source.pattern to those that hold text",
             )
         if label == "runs" and set(report.rejected) <= {Reason.MALFORMED} and not report.kept:
-            raise BuildError(
+            raise InputError(
                 "there is no run in the files" if not report.rows_in else f"none of {report.rows_in:,} lines is JSON",
                 where="source.path",
                 mend="one JSON object per line",

@@ -188,7 +188,7 @@ def test_bad_files_are_the_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(synth.BuildError, match="no run"):
         synth.annotate(runs, questions, out)
     runs.write_text("{\n")
-    with pytest.raises(synth.BuildError, match="none of 1 lines is JSON"):
+    with pytest.raises(synth.InputError, match="none of 1 lines is JSON"):
         synth.annotate(runs, questions, out)
     with pytest.raises(synth.InputError, match="environment"):
         synth.annotate(runs, questions, out, policy=lambda task: ScriptedPolicy(task))

@@ -249,7 +249,7 @@ OPTIONS: dict[str, str] = {
     "init LONG": "can't be written",
     "init new.yaml --from nothing": "no dataset 'nothing'",
     "import file --from nothing --out out": "Choose one of",
-    "import file --from openai --out out --licence https://example.org/mine": "there is no object",
+    "import file --from openai --out out --licence https://example.org/mine": "none of 1 lines is JSON",
     "estimate world-search": "No such command 'estimate'",
 }
 

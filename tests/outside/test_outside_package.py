@@ -85,8 +85,11 @@ def test_a_recipe_builds_a_dataset_with_each(site: Path) -> None:
     [
         ("questions.shapes={extreem: 1.0}", "no shape is called 'extreem'; there are comparison"),
         ("source.entities=-3", "config.entities: Input should be"),
-        ("source.kind=atlass", "choose one of world, triples, tables, docs, records, dataset, app, mcp, web, atlas"),
-        ("environment.kind=room", "choose one of graph, search, mcp, app, web, reading_room"),
+        (
+            "source.kind=atlass",
+            "choose one of world, triples, tables, docs, records, hub, dataset, runs, app, mcp, web, atlas",
+        ),
+        ("environment.kind=room", "choose one of graph, search, mcp, app, web, recorded, reading_room"),
         ("label_rules=[odd]", "label_rules has no 'odd'"),
         ("reward=odd", "rewards has no 'odd'"),
     ],
