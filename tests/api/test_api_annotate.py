@@ -185,7 +185,7 @@ def test_bad_files_are_the_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(synth.InputError, match="does not exist"):
         synth.annotate(runs, questions, out)
     runs.write_text("\n")
-    with pytest.raises(synth.BuildError, match="no run"):
+    with pytest.raises(synth.InputError, match="no run"):
         synth.annotate(runs, questions, out)
     runs.write_text("{\n")
     with pytest.raises(synth.InputError, match="none of 1 lines is JSON"):
