@@ -43,6 +43,7 @@ __all__ = [
     "parquet_json_columns",
     "row_adapter",
     "schema_difference",
+    "streamed",
     "to_arrow",
     "to_plain",
     "trajectory_of",
@@ -119,6 +120,12 @@ def from_arrow(table: pa.Table | pa.RecordBatch, row_type: type[R]) -> list[R]:
         lines = error_lines(error)
         more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
         raise RowError(f"row {lines[0]}{more}") from None
+
+
+def streamed(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """The values of ``columns``, row by row, a record batch at a time: a million texts never stand in memory together."""
+    for batch in table.select(list(columns)).to_batches(max_chunksize=1024):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def to_plain(table: pa.Table | pa.RecordBatch, row_type: type[Row]) -> list[dict[str, Any]]:

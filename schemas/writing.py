@@ -13,7 +13,7 @@ __all__ = ["Claim", "ModelCheck", "QuestionRewriteRow", "TaskReviewRow", "Worded
 ModelCheck = Literal["closed_book", "alternatives", "answerable", "needed"]
 """``closed_book``: answered without looking anything up (ASearcher, arXiv 2508.07976; TaskCraft); ``alternatives``: a
 second answer is looked for (ASearcher); ``answerable``: answered from the evidence among pages that do not help (SSP,
-arXiv 2510.18821); ``needed``: the same without one of the facts, for each of them in turn: then nobody should know."""
+arXiv 2510.18821); ``needed``: the same with one fact left out, for each fact in turn; the answer must then be lost."""
 
 
 class WordedPart(Row):

@@ -29,7 +29,7 @@ class Catalogue:
     def __init__(self, documents: pa.Table, holding: Callable[[str], Collection[int]] | None) -> None:
         """
         Args:
-            holding: Row numbers of the pages that hold all of the words of a text; None = nobody knows.
+            holding: Row numbers of the pages that hold all of the words of a text; None = pages can't be counted.
         """
         self._documents = documents
         self._holding = holding
@@ -79,7 +79,7 @@ class Catalogue:
         return Listing(field, value, len(rows), page, parts, hits)
 
     def count(self, words: str, field: str, value: str) -> Count | str:
-        """How many pages hold ``words``; words where half of the condition is missing or nobody can count."""
+        """How many pages hold ``words``, or why there is no count: half a condition, or no index of words."""
         if self._holding is None:
             return "Pages can't be counted here."
         if bool(field) != bool(value):

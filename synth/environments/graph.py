@@ -29,7 +29,8 @@ from synth.environments.contract import (
     refusal,
 )
 from synth.environments.identifiers import Identifiers
-from synth.environments.shown import End, Facts, Hit, Hits, Listed, Relations, Triple
+from synth.environments.passages import End, Triple
+from synth.environments.shown import Facts, Hit, Hits, Listed, Relations
 from synth.environments.triples import GRAPH_TOOLS, render, written
 from synth.graph.graph import Graph
 from synth.identity import versioned

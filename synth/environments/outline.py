@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from synth.environments.shown import Hit, Passage, Shown, Text
+from synth.environments.passages import Passage
+from synth.environments.shown import Hit, Shown, Text
 
 __all__ = ["Block", "Outline", "read", "render"]
 

@@ -29,7 +29,7 @@ class RecordedPlace(EnvironmentKeys):
 def _open(*, made_by: str | None = None, options: dict[str, Any] | None = None, inputs: Any = None) -> Environment:
     """
     Raises:
-        InputError: nobody says what makes it.
+        InputError: the recipe has no ``made_by``.
     """
     if made_by is None:
         what, mend = "runs were recorded elsewhere: there is no environment to open", "say environment.made_by"

@@ -277,8 +277,7 @@ class SearchEpisode(Episode):
         return one_line(environment.snippet(text, query))
 
     def _found(self, tool: str, query: str, k: int) -> list[tuple[Document, int | None]] | None:
-        """The results, best first, each with the place that was found in it, if any; None when whoever writes them
-        failed."""
+        """The results, best first, each with the matching place in it, if any; None if the simulator failed."""
         if self._written is None:
             ranked = self._ranked(tool, query, k)
             return [(self.environment._read(int(hit.document)), getattr(hit, "start", None)) for hit in ranked]

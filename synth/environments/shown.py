@@ -9,75 +9,29 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from synth.environments.rendering import find_links, link, plain
-from synth.text.sentences import sentences, spans
+from synth.environments.passages import End, Link, Passage, Triple, loose_passages, passages_of
+from synth.environments.rendering import find_links, link
 
 __all__ = [
     "Count",
-    "End",
     "Facts",
     "Heading",
     "Headings",
     "Hit",
     "Hits",
-    "Link",
     "Listed",
     "Listing",
     "Match",
     "Matches",
     "Page",
-    "Passage",
     "Relations",
     "Shown",
     "Text",
-    "Triple",
     "listing",
-    "passages_of",
     "read_hits",
 ]
 
 _HIT = re.compile(r"\d+\. (\[.*\)) *")
-_GAP = re.compile(r"\s…\s")
-_HEADING = re.compile(r"#+ +(.*)")
-
-
-@dataclass(frozen=True)
-class Link:
-    anchor: str
-    place: str
-    """What it leads to: ``document`` or ``document#place``."""
-
-    @property
-    def document(self) -> str:
-        return self.place.split("#", 1)[0]
-
-
-@dataclass(frozen=True)
-class End:
-    """One end of a fact: a thing with its id, or a value (``id`` empty)."""
-
-    name: str
-    id: str = ""
-
-    def markdown(self) -> str:
-        return link(self.name, self.id) if self.id else " ".join(self.name.split())
-
-
-@dataclass(frozen=True)
-class Triple:
-    """subject, relation: object."""
-
-    subject: End
-    relation: str
-    object: End
-
-    def line(self) -> str:
-        """As an observation shows it."""
-        return f"- {self.subject.markdown()}, {' '.join(self.relation.split())}: {self.object.markdown()}"
-
-    def text(self) -> str:
-        """As a thought quotes it: without ids."""
-        return f"{self.subject.name}, {self.relation}: {self.object.name}"
 
 
 @dataclass(frozen=True)
@@ -94,26 +48,6 @@ class Listed:
     def label(self) -> str:
         """As an observation writes it, and a thought quotes it: ``author (in)``."""
         return f"{self.relation} ({self.direction})"
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A sentence of an observation, or a fact; links flattened."""
-
-    text: str
-    links: tuple[Link, ...]
-    document: str
-    """The document that it stands in, or the thing that the fact is about; empty when the observation does not say."""
-    title: str
-    """Title of that document."""
-    page: int = 0
-    heading: str = ""
-    """The heading that it stands under."""
-    parents: tuple[str, ...] = ()
-    """Lines above that are indented less: the terms that it belongs to, outermost first."""
-    fact: Triple | None = None
-    symmetric: bool = False
-    """Whether the fact reads the same from either end."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +108,7 @@ class Hits(Shown):
         return tuple(
             passage
             for hit in self.hits
-            for passage in _loose(hit.text.split("\n"), hit.document.split("#", 1)[0], hit.title)
+            for passage in loose_passages(hit.text.split("\n"), hit.document.split("#", 1)[0], hit.title)
         )
 
 
@@ -360,7 +294,7 @@ class Text(Shown):
     def passages(self) -> tuple[Passage, ...]:
         lines = self.text.split("\n")
         first = next((number for number, line in enumerate(lines) if _result(line) is not None), len(lines))
-        return (*_loose(lines[:first], "", ""), *Hits("", self.results).passages)
+        return (*loose_passages(lines[:first], "", ""), *Hits("", self.results).passages)
 
 
 def listing(hits: Iterable[Hit]) -> Iterator[str]:
@@ -385,48 +319,3 @@ def _result(line: str) -> Link | None:
     match = _HIT.fullmatch(line)
     found = list(find_links(match[1])) if match else []
     return Link(found[0].anchor, found[0].target) if len(found) == 1 else None
-
-
-def passages_of(markdown: str, document: str, title: str, page: int) -> tuple[Passage, ...]:
-    """The sentences of a page, in order, each under its heading."""
-    found: list[Passage] = []
-    heading = ""
-    above: list[tuple[int, str]] = []
-    for line in markdown.split("\n"):
-        if not line.strip():
-            continue
-        mark = _HEADING.match(line)
-        if mark:
-            heading = plain(mark[1]).strip()
-            line = mark[1]
-        flat, links = _flatten(line)
-        indent = len(flat) - len(flat.lstrip())
-        above = [(depth, text) for depth, text in above if depth < indent]
-        parents = tuple(text for _, text in above)
-        for start, end in spans(flat, capital=True):
-            inside = tuple(item for at, item in links if start <= at < end)
-            found.append(Passage(flat[start:end].strip(), inside, document, title, page, heading, parents))
-        above.append((indent, flat.strip()))
-    return tuple(passage for passage in found if passage.text)
-
-
-def _flatten(line: str) -> tuple[str, list[tuple[int, Link]]]:
-    parts: list[str] = []
-    links: list[tuple[int, Link]] = []
-    at = length = 0
-    for item in find_links(line):
-        parts += (line[at : item.start], item.anchor)
-        length += item.start - at
-        links.append((length, Link(item.anchor, item.target)))
-        length += len(item.anchor)
-        at = item.end
-    parts.append(line[at:])
-    return "".join(parts), links
-
-
-def _loose(lines: Iterable[str], document: str, title: str) -> Iterator[Passage]:
-    """Sentences of text with gaps: of a snippet, or of what no environment of ours wrote."""
-    for piece in (piece for line in lines for piece in _GAP.split(line.strip())):
-        for part in sentences(piece, capital=True):
-            links = tuple(Link(item.anchor, item.target) for item in find_links(part))
-            yield Passage(plain(part).strip(" …#"), links, document, title)

@@ -9,8 +9,9 @@ import re
 from datetime import date
 
 from synth.environments.contract import ToolSchema, number_argument, text_argument
+from synth.environments.passages import End, Triple
 from synth.environments.rendering import find_links
-from synth.environments.shown import End, Facts, Hits, Listed, Relations, Shown, Text, Triple, listing, read_hits
+from synth.environments.shown import Facts, Hits, Listed, Relations, Shown, Text, listing, read_hits
 from synth.text.dates import date_in_words
 
 __all__ = ["GRAPH_TOOLS", "read", "render", "written"]

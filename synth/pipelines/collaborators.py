@@ -131,8 +131,7 @@ def vectors_of(place: Mapping[str, Any]) -> tuple[Implementation, Vectors] | Non
 
 
 def retriever_of(place: Mapping[str, Any]) -> dict[str, Implementation]:
-    """Who finds pages in an environment of these keys, as the ``retriever`` among its parts; nobody where none is
-    named.
+    """The ``retriever`` of an environment with these keys, for its parts; empty if none is named.
 
     Raises:
         InputError: an unknown retriever or encoder.

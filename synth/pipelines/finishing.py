@@ -200,7 +200,7 @@ def _source(recipe: Recipe, engine: Engine) -> SourceReport:
 
 
 def _role(recipe: Recipe, engine: Engine, role: RoleName) -> RoleReport | None:
-    """Who acted; None where nobody recorded a run of the role."""
+    """Who acted; None if the source has no run of the role."""
     (node,) = final_writers(engine.plan, "trajectories", role)
     runs = engine.table(node.label, "trajectories")
     if recipe.source_spec.is_recorded:

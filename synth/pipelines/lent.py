@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 from synth.errors import InputError
@@ -16,7 +17,7 @@ ENVIRONMENT = "synth.pipelines.lent:environment"
 POLICY = "synth.pipelines.lent:policy"
 EXPERT = "synth.pipelines.lent:expert"
 SCORER = "synth.pipelines.lent:scorer"
-_LENT: ContextVar[dict[str, Any]] = ContextVar("lent", default={})  # noqa: B039 - never changed in place
+_LENT: ContextVar[Mapping[str, Any]] = ContextVar("lent", default=MappingProxyType({}))
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def lending(**objects: Any) -> Iterator[None]:
 def _lent(name: str) -> Any:
     """
     Raises:
-        InputError: nobody lends it now.
+        InputError: it is used outside the call that lent it.
     """
     found = _LENT.get().get(name)
     if found is None:

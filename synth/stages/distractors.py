@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from synth.retrieval.bm25 import Bm25Index, Hit
 from synth.retrieval.dense import DenseIndex
 from synth.retrieval.encoder import Encoder
 from synth.retrieval.vectors import IndexKind
+from synth.schemas.arrow import streamed
 from synth.schemas.distractors import Distractor
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
@@ -48,12 +49,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
     def run(self) -> Batch:
         documents = self.context.inputs.table("documents")
         encoder: Encoder = self.config.encoder.make()
-
-        def texts() -> Iterator[tuple[str, str]]:
-            for batch in documents.arrow.select(["title", "text"]).to_batches(max_chunksize=1024):
-                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-        arrays = DenseIndex.build(texts, encoder)
+        arrays = DenseIndex.build(lambda: streamed(documents.arrow, "title", "text"), encoder)
         return Batch(arrays=arrays, rows_in=len(documents), kept_in=len(documents))
 
 

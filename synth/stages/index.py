@@ -12,7 +12,8 @@ from pydantic import Field
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.encoder import Encoder
 from synth.retrieval.passages import PASSAGE, PassageIndex
-from synth.stages.contract import Batch, Implementation, StageConfig, Table, TableStage
+from synth.schemas.arrow import streamed
+from synth.stages.contract import Batch, Implementation, StageConfig, TableStage
 
 __all__ = [
     "BuildIndex",
@@ -48,19 +49,13 @@ class BuildIndex(TableStage[IndexConfig]):
     def run(self) -> Batch:
         documents = self.context.inputs.table("documents")
         arrays = Bm25Index.build(
-            _texts(documents),
+            streamed(documents.arrow, "title", "text", "aliases"),
             k1=self.config.k1,
             b=self.config.b,
             title_weight=self.config.title_weight,
             alias_weight=self.config.alias_weight,
         )
         return Batch(arrays=arrays, rows_in=len(documents), kept_in=len(documents))
-
-
-def _texts(documents: Table) -> Iterator[tuple[str, str, Sequence[str]]]:
-    """Title, text and aliases, a record batch at a time: a million texts never stand in memory together."""
-    for batch in documents.arrow.select(["title", "text", "aliases"]).to_batches(max_chunksize=1024):
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 class PassagesConfig(StageConfig):
@@ -88,12 +83,7 @@ class EmbedPassages(TableStage[PassagesConfig]):
 
 def passages_of(documents: pa.Table, encoder: Encoder, size: int) -> Mapping[str, np.ndarray[Any, Any]]:
     """The index of documents by vectors of their passages."""
-
-    def texts() -> Iterator[tuple[str, str]]:
-        for batch in documents.select(["title", "text"]).to_batches(max_chunksize=1024):
-            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-    return PassageIndex.build(texts, encoder, size)
+    return PassageIndex.build(lambda: streamed(documents, "title", "text"), encoder, size)
 
 
 class NamesConfig(StageConfig):
@@ -121,6 +111,5 @@ def names_of(entities: pa.Table) -> Mapping[str, np.ndarray[Any, Any]]:
 
 
 def _names(entities: pa.Table) -> Iterator[tuple[str, str, Sequence[str]]]:
-    for batch in entities.select(["name", "aliases"]).to_batches(max_chunksize=1024):
-        for name, aliases in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield name, "", aliases or ()
+    for name, aliases in streamed(entities, "name", "aliases"):
+        yield name, "", aliases or ()

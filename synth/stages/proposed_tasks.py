@@ -30,15 +30,15 @@ from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.proposals import ProposalRow
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
-from synth.schemas.tasks import CheckResult, Difficulty, Node, Task, Walk
+from synth.schemas.tasks import CheckResult, Node, Task, Walk
 from synth.schemas.writing import TaskReviewRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.stages.task_reviews import Checks, Reviews
-from synth.tasks.draft import Draft, finish, same_question
+from synth.tasks.draft import Draft, draft_of, finish, same_question
 from synth.tasks.graph_facts import TablePages
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.writing.asked import schema_of
-from synth.tasks.writing.proposing import EXPLORE, HARDEN, PROPOSE, Proposal, ProposalKeys, Read, Refused, draft_of
+from synth.tasks.writing.proposing import EXPLORE, HARDEN, PROPOSE, Proposal, ProposalKeys, Read, Refused, judged
 
 __all__ = ["ProposedTasks", "ProposedTasksConfig"]
 
@@ -176,13 +176,14 @@ class ProposedTasks(CandidateStage[ProposedTasksConfig]):
 
     def _solved(self, made: _Made, draft: Draft, index: int, runs: int) -> float:
         """Share of the policy's runs that solve it."""
-        assert self.config.solver is not None
+        solver = self.config.solver
+        assert solver is not None
         passed = (CheckResult(check="chain", outcome="passed"),)
         task = finish(draft, passed, self.context.provenance, index)
 
         def run(number: int) -> bool:
             done = rollout(
-                self.context.make(self.config.solver, task=task),  # type: ignore[arg-type]
+                self.context.make(solver, task=task),
                 self._environment,
                 task,
                 system=self._solving,
@@ -202,17 +203,8 @@ class ProposedTasks(CandidateStage[ProposedTasksConfig]):
     def _explored(self, seed: str, title: str, index: int) -> Rollout:
         told = f"Begin with the page “{title}” ({seed}), and find a chain of facts over several pages."
         # An exploration answers no question: the loop is given a task that asks for nothing but to look around.
-        asked = Draft(
-            question=told,
-            answer="a chain of facts",
-            answer_kind="text",
-            shape="given",
-            walk=Walk(shape="given", hops=()),
-            gold_entities=(),
-            gold_documents=(),
-            difficulty=Difficulty(hops=0, constraints=0, branching=0.0, documents=0),
-            split="train",
-        )
+        walk = Walk(shape="given", hops=())
+        asked = draft_of(walk, question=told, answer="a chain of facts", answer_kind="text", split="train")
         passed = (CheckResult(check="exploration", outcome="passed"),)
         task = finish(asked, passed, self.context.provenance, index, prefix="exploration")
         return rollout(
@@ -254,7 +246,7 @@ class ProposedTasks(CandidateStage[ProposedTasksConfig]):
                 last = Refused(asked.reason or Reason.MALFORMED, asked.detail)
                 break
             proposal: Proposal = asked.answer
-            draft = draft_of(proposal, made.read, config, self._named)
+            draft = judged(proposal, made.read, config, self._named)
             if isinstance(draft, Draft):
                 draft = _as_hard(draft, before)
             if isinstance(draft, Draft):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from synth.identity import digest
 from synth.schemas.documents import ValueKind
@@ -10,7 +11,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject, NonEmpty, Row, Split
 from synth.schemas.tasks import AnswerPart, CheckResult, Difficulty, Shape, Task, Walk
 
-__all__ = ["Draft", "finish", "gold_documents", "gold_entities", "same_question", "task_id"]
+__all__ = ["Draft", "draft_of", "finish", "gold_documents", "gold_entities", "same_question", "task_id"]
 
 
 class Draft(Row):
@@ -33,6 +34,31 @@ class Draft(Row):
     surface: str = ""
     licence: str | None = None
     details: JsonObject = {}
+
+
+def draft_of(walk: Walk, licences: Iterable[str | None] = (), **fields: Any) -> Draft:
+    """A draft over pages whose gold, difficulty and licence are those of its walk.
+
+    Args:
+        licences: Of its pages; the draft's is the one that all of them have.
+        fields: The others of :class:`Draft`.
+    """
+    documents, stated = gold_documents(walk), set(licences)
+    about = Difficulty(
+        hops=len(walk.hops),
+        constraints=sum(not hop.needs for hop in walk.hops),
+        branching=1.0 if walk.hops else 0.0,
+        documents=len(documents),
+    )
+    return Draft(
+        shape=walk.shape,
+        walk=walk,
+        gold_entities=gold_entities(walk),
+        gold_documents=documents,
+        difficulty=about,
+        licence=stated.pop() if len(stated) == 1 else None,
+        **fields,
+    )
 
 
 def task_id(draft: Draft, source: str, prefix: str = "task") -> str:

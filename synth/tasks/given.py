@@ -36,10 +36,10 @@ from synth.schemas.details import details_with
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, QuestionId, UserQuestion, Walk
+from synth.schemas.tasks import CheckResult, Hop, Node, QuestionId, UserQuestion, Walk
 from synth.schemas.trajectories import RECORDED
 from synth.tasks.docs.corpus import Documents
-from synth.tasks.draft import Draft
+from synth.tasks.draft import Draft, draft_of
 from synth.text.sentences import spans
 from synth.text.words import content_words
 
@@ -231,19 +231,12 @@ class GivenTasks:
 
     def _without(self, item: GivenQuestion, rows: Sequence[int]) -> Given:
         """A task that says that no sentence of the corpus is its evidence; its split is that of the likeliest page."""
-        draft = Draft(
-            question=item.question,
-            answer=item.answer,
-            answer_aliases=item.aliases,
-            answer_kind=answer_kind_of(item.answer),
-            shape="given",
-            walk=Walk(shape="given", hops=()),
-            gold_entities=(),
-            gold_documents=(),
-            difficulty=Difficulty(hops=0, constraints=0, branching=0.0, documents=0),
+        draft = _draft(
+            item,
+            (),
+            [self._licences[row] for row in rows[:1]],
             split=self._partitions[rows[0]] if rows else "train",
             surface="given",
-            licence=self._licences[rows[0]] if rows else None,
             details=details_with(UserQuestion(line=item.line, evidence="none")),
         )
         detail = f"no sentence of the {len(rows):,} documents that were read is evidence"
@@ -262,19 +255,12 @@ class GivenTasks:
             evidence=Evidence(document_id=name, start=start, end=end, quote=quote),
             cue=item.question,
         )
-        draft = Draft(
-            question=item.question,
-            answer=item.answer,
-            answer_aliases=item.aliases,
-            answer_kind=kind,
-            shape="given",
-            walk=Walk(shape="given", hops=(hop,)),
-            gold_entities=(),
-            gold_documents=(name,),
-            difficulty=Difficulty(hops=1, constraints=1, branching=1.0, documents=1),
+        draft = _draft(
+            item,
+            (hop,),
+            [self._licences[row]],
             split=self._partitions[row],
             surface="given",
-            licence=self._licences[row],
             details=details_with(UserQuestion(line=item.line)),
         )
         checks = (
@@ -288,22 +274,24 @@ class GivenTasks:
 
 def bare_task(item: GivenQuestion, licence: str | None) -> Given:
     """A task that has only question and answer: nothing was checked, and nothing says that it was."""
-    draft = Draft(
+    details = details_with(UserQuestion(line=item.line), QuestionId(question_id=item.id))
+    draft = _draft(item, (), [licence], split="train", environment=RECORDED, details=details)
+    # No sentence was looked for: the pages are those that the file names.
+    about = draft.difficulty.model_copy(update={"documents": len(item.documents)})
+    draft = draft.model_copy(update={"gold_documents": item.documents, "difficulty": about})
+    return Given(draft, ())
+
+
+def _draft(item: GivenQuestion, hops: tuple[Hop, ...], licences: Sequence[str | None], **fields: Any) -> Draft:
+    return draft_of(
+        Walk(shape="given", hops=hops),
+        licences,
         question=item.question,
         answer=item.answer,
         answer_aliases=item.aliases,
         answer_kind=answer_kind_of(item.answer),
-        shape="given",
-        walk=Walk(shape="given", hops=()),
-        gold_entities=(),
-        gold_documents=item.documents,
-        difficulty=Difficulty(hops=0, constraints=0, branching=0.0, documents=len(item.documents)),
-        split="train",
-        environment=RECORDED,
-        licence=licence,
-        details=details_with(UserQuestion(line=item.line), QuestionId(question_id=item.id)),
+        **fields,
     )
-    return Given(draft, ())
 
 
 def _hidden(item: GivenQuestion) -> tuple[CheckResult, ...]:

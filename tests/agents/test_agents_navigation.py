@@ -14,8 +14,8 @@ from synth.agents.scripted.credibility import doubt_about
 from synth.agents.scripted.players import ScriptedTeacher
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.trajectory import history_of, to_row
+from synth.environments.passages import passages_of
 from synth.environments.search import SearchEnvironment
-from synth.environments.shown import passages_of
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow, to_arrow

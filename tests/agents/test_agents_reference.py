@@ -6,7 +6,7 @@ import pytest
 
 from synth.agents.scripted.options import about, names, subject, term
 from synth.agents.scripted.reference import left_out, looks_like, sought_kind, values_in
-from synth.environments.shown import passages_of
+from synth.environments.passages import passages_of
 
 QUESTION = (
     "More than one class is found in the pool module. "

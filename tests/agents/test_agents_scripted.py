@@ -19,8 +19,8 @@ from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.seen import Seen
 from synth.agents.scripted.state import state_of
 from synth.environments.contract import ToolCall
+from synth.environments.passages import passages_of
 from synth.environments.search import SearchEnvironment
-from synth.environments.shown import passages_of
 from synth.identity import derive_generator
 from synth.schemas.tasks import Task
 from synth.testing.corpus import small_tasks

@@ -13,7 +13,8 @@ import pytest
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.graph import GraphEnvironment, open_graph
 from synth.environments.observed import observe
-from synth.environments.shown import End, Facts, Listed, Triple
+from synth.environments.passages import End, Triple
+from synth.environments.shown import Facts, Listed
 from synth.environments.triples import written
 from synth.graph.graph import Graph
 from synth.retrieval.bm25 import Bm25Index

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from synth.environments import outline, pages, triples
 from synth.environments.observed import observe
 from synth.environments.outline import Block, Outline
+from synth.environments.passages import End, Link, Triple
 from synth.environments.shown import (
     Count,
-    End,
     Facts,
     Heading,
     Headings,
     Hit,
     Hits,
-    Link,
     Listed,
     Listing,
     Match,
@@ -27,7 +26,6 @@ from synth.environments.shown import (
     Page,
     Relations,
     Text,
-    Triple,
 )
 
 _LINES = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp")), max_size=20)

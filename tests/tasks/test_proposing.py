@@ -9,7 +9,7 @@ import pytest
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Node
 from synth.tasks.draft import Draft
-from synth.tasks.writing.proposing import Proposal, ProposalKeys, Read, Refused, draft_of, locate
+from synth.tasks.writing.proposing import Proposal, ProposalKeys, Read, Refused, judged, locate
 
 TEXTS = {
     "mill": ("Ash Mill", "Ash Mill was built by Ida Brandt in the valley.\n\nIt ground rye until 1931."),
@@ -48,7 +48,7 @@ def proposed(**changed: Any) -> Draft | Refused:
     keys = ProposalKeys(**changed.pop("keys", {}))
     first, second = ({**fact, **changed.pop(name, {})} for name, fact in (("built", BUILT), ("sold", SOLD)))
     values = {"facts": (first, second), "question": QUESTION, "answer": "212", "aliases": (), **changed}
-    return draft_of(Proposal.model_validate(values), READ, keys, lambda name: NODES.get(name.casefold()))
+    return judged(Proposal.model_validate(values), READ, keys, lambda name: NODES.get(name.casefold()))
 
 
 def test_a_chain_of_quotes_becomes_a_walk() -> None:
@@ -117,7 +117,7 @@ def test_a_proposal_that_breaks_a_rule_is_refused_with_the_reason(
 def test_what_stands_in_the_document_but_was_not_shown_is_no_evidence() -> None:
     read = {**READ, "ida": Read("ida", *TEXTS["ida"], "train", None, "Ida Brandt learned her trade in Molde.")}
     values = {"facts": (BUILT, SOLD), "question": QUESTION, "answer": "212", "aliases": ()}
-    found = draft_of(Proposal.model_validate(values), read, ProposalKeys(), lambda name: NODES.get(name.casefold()))
+    found = judged(Proposal.model_validate(values), read, ProposalKeys(), lambda name: NODES.get(name.casefold()))
     assert isinstance(found, Refused)
     assert found.reason is Reason.NO_EVIDENCE
 

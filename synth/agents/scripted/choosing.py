@@ -24,7 +24,8 @@ from synth.agents.scripted.reading import clue_hops
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
 from synth.agents.scripted.state import State, Value
 from synth.environments.contract import ToolCall
-from synth.environments.shown import Hit, Listed, Passage
+from synth.environments.passages import Passage
+from synth.environments.shown import Hit, Listed
 from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.values import Measure

@@ -14,7 +14,7 @@ from synth.agents.scripted.options import Option
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State
-from synth.environments.shown import Passage
+from synth.environments.passages import Passage
 from synth.lexicon.reading import phrases
 from synth.text.words import fold
 

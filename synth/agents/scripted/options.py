@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from synth.agents.scripted.matching import FUNCTION_WORDS, content_stems, same_name
-from synth.environments.shown import Passage
+from synth.environments.passages import Passage
 from synth.schemas.documents import ValueKind
 from synth.text.dates import DATE, YEAR
 from synth.text.numbers import NUMBER

@@ -8,19 +8,8 @@ from dataclasses import dataclass, field
 from synth.agents.contract import History, Step
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.observed import observe
-from synth.environments.shown import (
-    Facts,
-    Headings,
-    Hit,
-    Hits,
-    Link,
-    Listed,
-    Matches,
-    Page,
-    Passage,
-    Relations,
-    Triple,
-)
+from synth.environments.passages import Link, Passage, Triple
+from synth.environments.shown import Facts, Headings, Hit, Hits, Listed, Matches, Page, Relations
 
 __all__ = ["Failure", "Fan", "Far", "Find", "Search", "Seen", "SeenDocument"]
 

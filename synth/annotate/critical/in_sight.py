@@ -21,8 +21,8 @@ from synth.annotate.critical.contract import Point
 from synth.annotate.evidence.assessment import missing_for_answer
 from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.contract import ToolCall
+from synth.environments.passages import Passage
 from synth.environments.rendering import plain
-from synth.environments.shown import Passage
 from synth.lexicon.reading import phrases
 from synth.text.words import same_words, words_of
 

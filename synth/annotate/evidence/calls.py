@@ -21,7 +21,7 @@ from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.answers import judge
 from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult
 from synth.environments.observed import observe
-from synth.environments.shown import Triple
+from synth.environments.passages import Triple
 from synth.identity import canonical_json
 from synth.schemas.tasks import Task
 from synth.text.dates import parse_date

@@ -12,7 +12,7 @@ from synth.annotate.evidence.assessment import (
 )
 from synth.annotate.evidence.view import EvidenceView, names_of, states
 from synth.environments.contract import WORD_ARGUMENTS
-from synth.environments.shown import Passage
+from synth.environments.passages import Passage
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import same_words, words_of
 

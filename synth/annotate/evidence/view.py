@@ -12,7 +12,8 @@ from synth.agents.plan_view import PlanView
 from synth.environments.answers import answer_pieces
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.observed import observe
-from synth.environments.shown import End, Hit, Listed, Passage, Shown, Triple
+from synth.environments.passages import End, Passage, Triple
+from synth.environments.shown import Hit, Listed, Shown
 from synth.environments.simulated import is_simulated
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.ranges import lies_in

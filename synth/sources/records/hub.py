@@ -64,7 +64,7 @@ class HubRecords(RecordReader):
 
         try:
             return str(HfApi().dataset_info(self.config.path, revision=self.config.revision).sha)
-        except Exception as error:
+        except Exception as error:  # of the library, of HTTP, of the network: all say why it can't be read
             raise self._refused(error) from None
 
     def _records(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
@@ -98,7 +98,7 @@ class HubRecords(RecordReader):
                 config.path, config.config, split=config.split, revision=commit, streaming=True
             )
             return [dict(row) for row in rows.take(config.rows)]
-        except Exception as error:
+        except Exception as error:  # a builder's own, too: each kind of file has its own
             raise self._refused(error) from None
 
     def _refused(self, error: Exception) -> InputError:

@@ -16,12 +16,12 @@ from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
+from synth.schemas.tasks import CheckResult, Hop, Node, Walk
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.wording import Words, in_place, subject_question
-from synth.tasks.draft import Draft, gold_documents, gold_entities, same_question
+from synth.tasks.draft import Draft, draft_of, gold_documents, same_question
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
@@ -303,26 +303,16 @@ class DocsProposer:
                 return Failure(Reason.UNNATURAL, f"the words {hop.cue!r} are not in the question")
         last = hops[-1].target
         walk = Walk(shape="masked" if item.family in ("cloze", "sentence") else "composition", hops=tuple(hops))
-        documents = gold_documents(walk)
-        licences = {self.corpus.columns.licences[self.corpus.row_of[name]] for name in documents}
-        return Draft(
+        licences = self.corpus.columns.licences
+        return draft_of(
+            walk,
+            (licences[self.corpus.row_of[name]] for name in gold_documents(walk)),
             question=question,
             answer=last.name,
             answer_aliases=last.aliases,
-            answer_kind="entity" if last.document_id is not None else last.kind,  # type: ignore[arg-type]
-            shape=walk.shape,
-            walk=walk,
-            gold_entities=gold_entities(walk),
-            gold_documents=documents,
-            difficulty=Difficulty(
-                hops=len(hops),
-                constraints=sum(not hop.needs for hop in hops),
-                branching=1.0,
-                documents=len(documents),
-            ),
+            answer_kind="entity" if last.document_id is not None else last.kind,
             split=split,
             surface=f"{item.family}/{item.label}",
-            licence=licences.pop() if len(licences) == 1 else None,
         )
 
 

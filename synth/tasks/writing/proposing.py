@@ -12,7 +12,7 @@ come after it (:class:`synth.tasks.writing.checker.TaskChecker`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,8 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from synth.schemas.documents import Evidence
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row, Split
-from synth.schemas.tasks import Difficulty, Hop, Node, Walk
-from synth.tasks.draft import Draft, gold_documents, gold_entities
+from synth.schemas.tasks import Hop, Node, Walk
+from synth.tasks.draft import Draft, draft_of, gold_documents
 from synth.tasks.given import answer_kind_of
 from synth.tasks.text import mentions
 
@@ -36,7 +36,7 @@ __all__ = [
     "Read",
     "Refused",
     "Solved",
-    "draft_of",
+    "judged",
     "locate",
 ]
 
@@ -149,19 +149,14 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     return None if found is None else found.span()
 
 
-def draft_of(
-    proposal: Proposal,
-    read: Mapping[str, Read],
-    keys: ProposalKeys,
-    entity_of: Callable[[str], Node | None],
-    exempt: Collection[str] = (),
+def judged(
+    proposal: Proposal, read: Mapping[str, Read], keys: ProposalKeys, entity_of: Callable[[str], Node | None]
 ) -> Draft | Refused:
     """The task that ``proposal`` is, or the first rule that it breaks.
 
     Args:
         read: The pages that were read, by id.
         entity_of: The thing of this name that has a page of its own; None where there is none, or more than one.
-        exempt: Pages that belong to no split.
     """
     if proposal.question is None:
         return Refused(Reason.NO_WALK, "the model found no question in what it read")
@@ -190,29 +185,19 @@ def draft_of(
     documents = gold_documents(walk)
     if len(documents) < keys.pages:
         return Refused(Reason.SHORTCUT, f"all facts stand on {len(documents)} pages; {keys.pages} are wanted")
-    splits = {read[name].split for name in documents if name not in exempt} or {"train"}
+    splits = {read[name].split for name in documents}
     if len(splits) > 1:
         return Refused(Reason.SPLIT_CONFLICT, f"its pages belong to {' and '.join(sorted(splits))}")
-    licences = {read[name].licence for name in documents}
     last = hops[-1].target
-    return Draft(
+    return draft_of(
+        walk,
+        (read[name].licence for name in documents),
         question=question,
         answer=answer,
         answer_aliases=tuple(dict.fromkeys(name for name in (last.name, *last.aliases) if name != answer)),
         answer_kind="entity" if last.document_id is not None else answer_kind_of(answer),
-        shape=SHAPE,
-        walk=walk,
-        gold_entities=gold_entities(walk),
-        gold_documents=documents,
-        difficulty=Difficulty(
-            hops=len(hops),
-            constraints=sum(not hop.needs for hop in hops),
-            branching=1.0,
-            documents=len(documents),
-        ),
         split=splits.pop(),
         surface=SHAPE,
-        licence=licences.pop() if len(licences) == 1 else None,
     )
 
 

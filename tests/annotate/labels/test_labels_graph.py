@@ -9,7 +9,8 @@ from synth.annotate.evidence.assessment import Effect
 from synth.annotate.evidence.calls import judge_call
 from synth.annotate.evidence.view import EvidenceView
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.shown import End, Facts, Hit, Hits, Listed, Relations, Triple
+from synth.environments.passages import End, Triple
+from synth.environments.shown import Facts, Hit, Hits, Listed, Relations
 from synth.environments.triples import render
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Task

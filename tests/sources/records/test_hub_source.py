@@ -117,3 +117,18 @@ def test_a_build_over_a_dataset_of_the_hub(hub: HubServer, tmp_path: Path) -> No
     assert dataset.report.source.kind == "hub"
     assert [task.gold_documents for task in dataset.rows("tasks")] != []
     assert {task.answer for task in dataset.rows("tasks")} == {"1800", "1801", "1802", "1803"}
+
+
+def test_a_pinned_build_goes_on_without_a_network(hub: HubServer, tmp_path: Path) -> None:
+    commit = hub.repositories.history(REPO)[0].id
+    here, gone = environment(hub, tmp_path), {**environment(hub, tmp_path), "HF_ENDPOINT": "http://127.0.0.1:9"}
+    code = f"""
+from synth.stages.read_records import ReadHub, ReadHubConfig
+print(ReadHub.content_digest(ReadHubConfig(path="{REPO}", revision="{commit}")))
+"""
+    told = [
+        subprocess.run([sys.executable, "-c", code], env=where, capture_output=True, text=True, timeout=300)
+        for where in (here, gone)
+    ]
+    assert [one.returncode for one in told] == [0, 0], told[1].stderr
+    assert told[0].stdout == told[1].stdout != ""

@@ -15,7 +15,8 @@ from synth.agents.scripted.reference import looks_like, values_in
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.environments.contract import ToolCall
-from synth.environments.shown import Hit, Passage
+from synth.environments.passages import Passage
+from synth.environments.shown import Hit
 from synth.schemas.documents import ValueKind
 from synth.text.words import words
 

@@ -14,7 +14,8 @@ from synth.agents.scripted.options import names as names_it
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State, Value
 from synth.environments.answers import judge
-from synth.environments.shown import Hit, Passage
+from synth.environments.passages import Passage
+from synth.environments.shown import Hit
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import fold, words
