@@ -123,7 +123,7 @@ def from_arrow(table: pa.Table | pa.RecordBatch, row_type: type[R]) -> list[R]:
 
 
 def streamed(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
-    """The values of ``columns``, row by row, a record batch at a time: a million texts never stand in memory together."""
+    """The values of ``columns``, row by row, a batch at a time: a million texts never stand in memory at once."""
     for batch in table.select(list(columns)).to_batches(max_chunksize=1024):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
