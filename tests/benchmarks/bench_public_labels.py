@@ -4,9 +4,9 @@
     python tests/benchmarks/bench_public_labels.py --failures "Who&When/Algorithm-Generated" "Who&When/Hand-Crafted"
 
 ``--steps``: files of AgentProcessBench (arXiv 2603.14465): chat runs with ``step_labels`` by number of the message.
-Accuracy is over every step that people labelled; a step that a rule leaves without a label counts as wrong, but for the
-column of those that ours labels. Beside ours stand "always +1" and the twelve-line rule: a repeated query or a result with nothing new harms, all else helps, the
-last message by its verdict.
+Accuracy is over every step that people labelled: one that a rule leaves without a label counts as wrong, but for the
+column over those that ours labels. Beside ours stand "always +1" and the twelve-line rule: a repeated query or a result
+with nothing new harms, all else helps, the last message by its verdict.
 
 ``--failures``: folders of Who&When (arXiv 2505.00212), ``--numbers odd`` or ``even`` for half of the files. Clues and
 their points were chosen on the even numbers of Algorithm-Generated.

@@ -111,11 +111,8 @@ class _Seen:
         self.leads = False
         """The step that was judged last shows the answer, words of the question that were missing, or more of what an
         earlier result named."""
-
-    @property
-    def has_read(self) -> bool:
-        """Whether any text came back."""
-        return bool(self._words)
+        self.has_read = False
+        """Something came back that is no error."""
 
     def judge(self, step: Step) -> Judged | None:
         """What the results of a step add; None where it has none."""
@@ -171,6 +168,7 @@ class _Seen:
         for result in step.results:
             text = collected(result.content)
             self._words |= set(content_words(text))
+            self.has_read = self.has_read or (result.error is None and not _MISSED.match(text))
             self.answered = self.answered or any(name in words_of(text) for name in self._answers)
         self._missing -= self._words
         for call in step.turn.calls:
