@@ -234,9 +234,13 @@ def _lexicon(corpus: Corpus, words: Words, edges: Sequence[Edge]) -> Lexicon:
             changes = {"question": entry.question.model_copy(update=told)}
         relations[name] = entry.model_copy(update=changes)
     nouns = {_kind(corpus, entity.ordinal): words.noun(entity.ordinal) for entity in corpus.entities}
-    types = {kind: EntityTypeEntry(noun=noun or kind, plural=plural_of(noun or kind)) for kind, noun in nouns.items()}
+    types = {kind: EntityTypeEntry(noun=noun or kind, plural=_plural(noun or kind)) for kind, noun in nouns.items()}
     types[PAGE] = EntityTypeEntry(noun=PAGE, plural="pages", hub=True)
     return Lexicon(types=types, relations=relations)
+
+
+def _plural(noun: str) -> str:
+    return plural_of(noun) if noun.isascii() else noun
 
 
 def _kind(corpus: Corpus, entity: int) -> str:

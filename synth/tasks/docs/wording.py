@@ -78,7 +78,7 @@ class Words:
             None
             if kind in _PLACES
             or kind in ("entry", "thing")
-            or not re.fullmatch(r"[A-Za-z+]+(?:[ -][A-Za-z]+){0,2}", kind)
+            or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
         )
 
@@ -163,7 +163,11 @@ class Words:
         words = relation.replace("_", " ").split()
         if not 0 < len(words) <= 3 or not all(word.isalpha() for word in words) or set(words) & _NO_LABEL:
             return ()
-        if words[-1] in FUNCTION_WORDS or words[0] in FUNCTION_WORDS or (len(words) == 1 and len(words[0]) < 3):
+        if (
+            words[-1] in FUNCTION_WORDS
+            or words[0] in FUNCTION_WORDS
+            or (len(words) == 1 and len(words[0]) < 3 and words[0].isascii())
+        ):
             return ()
         label = " ".join(words)
         if words[-1].endswith(_NO_NOUN) or words[-1] in VERBS - _NOUNS or words[0] in _OPENS_NO_NOUN:
