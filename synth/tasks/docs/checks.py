@@ -74,7 +74,7 @@ class Judge:
 
     def read(self, draft: Draft) -> tuple[list[CheckResult], Reason | None]:
         """What the documents say of a draft that the graph has proven; the first failure ends it."""
-        results = []
+        results: list[CheckResult] = []
         for name, check in (
             ("answer_not_in_question", self._answer_hidden),
             ("split", self._split),
@@ -182,7 +182,7 @@ class Judge:
         """What is sought by a value that it has: no sentence says the same of anything else, whether or not it was read
         as a fact."""
         hops = draft.walk.hops
-        within = next((self._corpus.row_of[h.source.document_id] for h in hops if _on_page(h)), None)
+        within = next((self._corpus.row_of[h.evidence.document_id] for h in hops if _on_page(h)), None)
         sought = [hop for hop in hops if hop.source.kind in _VALUES]
         own = [(self._corpus.row_of[h.evidence.document_id], h.evidence.start, h.evidence.end) for h in sought]
         names = [name for hop in sought for name in (hop.target.name, *hop.target.aliases)]

@@ -20,7 +20,7 @@ from synth.graph.graph import Graph
 from synth.lexicon.model import EntityTypeEntry, Lexicon
 from synth.lexicon.reading import document_words
 from synth.schemas.arrow import arrow_schema
-from synth.schemas.documents import Edge, Entity
+from synth.schemas.documents import Edge, Entity, ValueKind
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult
@@ -98,7 +98,7 @@ class _View(WorldView):
         return self._plain
 
     def alike(self, members: NDArray[Any], first: int) -> NDArray[Any]:
-        return members[self._rows[members] == self._rows[first]]
+        return np.asarray(members[self._rows[members] == self._rows[first]])
 
 
 class Shapes:
@@ -201,7 +201,7 @@ def _lexicon(corpus: Corpus, words: Words, edges: Sequence[Edge]) -> Lexicon:
     known = document_words().relations
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
-    values: dict[str, Counter[str]] = defaultdict(Counter)
+    values: dict[str, Counter[ValueKind]] = defaultdict(Counter)
     several = set()
     seen = set()
     for edge in edges:
