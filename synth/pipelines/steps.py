@@ -285,6 +285,13 @@ def _ratings(recipe: Recipe) -> Iterator[Run]:
         yield Run(f"{role}-ratings", "judge_runs", values, role)
 
 
+def _attribution(recipe: Recipe) -> Iterator[Run]:
+    """Who failed each recorded run, and where."""
+    if recipe.source_spec.is_recorded:
+        for role in recipe.acting:
+            yield Run(f"{role}-failures", "attribute_failures", {}, role)
+
+
 def _judged_pairs(recipe: Recipe) -> Iterator[Run]:
     who, wanted = recipe.roles.get("judge"), _paired(recipe)
     if who is None or wanted is None:
@@ -368,6 +375,7 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "difficulty": _difficulty,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
+    "attribution": _attribution,
     "verified_pairs": _verified_pairs,
     "trajectory_pairs": _trajectory_pairs,
     "perturbed_pairs": _perturbed_pairs,
