@@ -82,7 +82,7 @@ else:
     Place = union_of("environments", "search")
 
 
-HELD = ("world", "docs", "given")
+HELD = ("world", "docs", "given", "proposed")
 """Kinds of questions whose tasks say which collection holds their evidence."""
 
 
