@@ -244,7 +244,7 @@ def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult,
 WRONG = {
     "unknown format": (
         ["--from", "adpp"],
-        "choose one of adp, atif, auto, openai, openhands, rows, sharegpt",
+        "choose one of adp, atif, auto, group-chat, openai, openhands, rows",
     ),
     "no file": (["--from", "adp"], "does not exist"),
     "neither": (["--from", "adp"], "give --out DIR, or --check"),
@@ -291,7 +291,7 @@ def test_logs_of_several_agents_say_who_failed_them(tmp_path: Path) -> None:
         ("log0", 0, "Finder")
     ]
     assert (stats(tmp_path / "out").blamed, stats(tmp_path / "out").blamed_by) == ({"Finder": 1}, {"record": 1})
-    synth.export(tmp_path / "out", "openai", tmp_path / "openai", select=["role=policy", "success=any"])
+    synth.export(tmp_path / "out", "openai", tmp_path / "openai", select=["role=policy"])
     told = json.loads(next((tmp_path / "openai").glob("*.jsonl")).read_text().splitlines()[0])["messages"]
     assert [one["content"] for one in told] == [
         f"{QUESTION}\n\n[Finder]",
