@@ -14,7 +14,8 @@ from synth.registry import BACKENDS, ENVIRONMENTS, STAGES
 
 _START = mp.get_context("forkserver")
 _IMPORTED_LATE = [place.partition(":")[0] for place in (*STAGES.values(), *ENVIRONMENTS.values(), *BACKENDS.values())]
-_START.set_forkserver_preload(["synth.cli", "synth.api", "synth.pipelines", "synth.recipe.load", *_IMPORTED_LATE])
+_OF_COMMANDS = ("synth.cli", "synth.api", "synth.pipelines", "synth.recipe.load", "synth.engine.executors.preload")
+_START.set_forkserver_preload([*_OF_COMMANDS, *dict.fromkeys(_IMPORTED_LATE)])
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from synth.schemas.described import Described
 from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.turns import action_kind, turn_ranges
 
@@ -22,11 +23,9 @@ __all__ = [
 ]
 
 
-class Selection(BaseModel):
+class Selection(Described):
     """What goes into the selection. The default is that of our experiment: all verified pairs of failed runs whose
     sides do the same kind of action."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kinds: tuple[PairKind, ...] = (PairKind.VERIFIED_STEP,)
     """Kinds of pairs."""
