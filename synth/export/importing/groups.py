@@ -96,7 +96,7 @@ def _read(value: Mapping[str, Any]) -> Trajectory:
     prompts = value.get("system_prompt") or value.get("system")
     if isinstance(prompts, str):
         system.insert(0, prompts)
-    tools = next((value[name] for name in ("tools", "functions") if value.get(name)), [])
+    tools: Any = next((value[name] for name in ("tools", "functions") if value.get(name)), [])
     details = {"system_prompt": "\n\n".join(system), "tools": tool_functions(tools, "tools"), **_beside(value)}
     if last and content[-1]["class_"] == "message_action":
         details.setdefault("answer", last)
