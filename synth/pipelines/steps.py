@@ -228,7 +228,8 @@ def _paired(recipe: Recipe) -> Pairs | None:
 
 def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
     if _paired(recipe) is not None and (not recipe.source_spec.is_recorded or "policy" in recipe.roles):
-        yield Run("verified-pairs", "verified_pairs", {"model_expert": expert_is_model(recipe)})
+        own_words = expert_is_model(recipe) or recipe.source_spec.is_recorded
+        yield Run("verified-pairs", "verified_pairs", {"model_expert": own_words})
 
 
 def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:

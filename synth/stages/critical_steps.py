@@ -17,6 +17,7 @@ from synth.annotate.critical.search import Scored, Searched, search_trajectory
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
+from synth.schemas.plans import Planned
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
@@ -84,7 +85,10 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         if left_out or (row.success and not self.config.successes):
             return Outcome(kept=(_unsearched(row),))
         task: Task = self._tasks.one(row.task_id)
-        checkpoint = self.context.checkpoint
+        checkpoint, search = self.context.checkpoint, self.config.search
+        bare = _is_bare(task)
+        if search.outcome_alone is None:
+            search = search.model_copy(update={"outcome_alone": bare and self.config.scorer.kind == "evidence"})
         policy: Policy = self.context.make(self.config.policy, task=task)
         at = Acting(self._environment, policy, self.config.management)
         found = search_trajectory(
@@ -93,8 +97,8 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             at.environment,
             at.policy,
             scorer=self._scorer,
-            expert=self._expert,
-            config=self.config.search,
+            expert=None if bare and self.config.expert.kind == "scripted" else self._expert,
+            config=search,
             generator=self.context.generator,
             done={key: Continuation.model_validate_json(text) for key, text in checkpoint.parts.items()},
             record=lambda key, one: checkpoint.put(key, one.model_dump_json()),
@@ -114,6 +118,11 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             return ()
         provenance = self.context.provenance.model_copy(update=scorer.origin() | _prompt_of(scorer))
         return tuple(action_judgment(row, one, provenance) for one in found.scored)
+
+
+def _is_bare(task: Task) -> bool:
+    """Whether neither evidence nor a plan is known: the embedded expert and scorer have nothing to go by."""
+    return not task.walk.hops and not Planned.stand_in(task.details)
 
 
 def _prompt_of(scorer: Implementation) -> dict[str, str]:

@@ -48,6 +48,9 @@ class CriticalConfig(Row):
     """Continuations per step at most, both sides and all alternatives together."""
     trajectory_budget: int = Field(default=400, ge=2)
     """Continuations per trajectory at most."""
+    outcome_alone: bool | None = None
+    """Ask no scorer: other actions are tried at every step, and continuations alone decide. Empty = for tasks without
+    walk and plan, where the scorer is the embedded one, which has nothing to measure by."""
     all_alternatives: bool = False
     """Go on with a step's other alternatives when one of them is verified, and with the same action at other steps."""
     first_error: bool = False

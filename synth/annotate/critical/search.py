@@ -172,14 +172,14 @@ def search_trajectory(
     policy: Policy,
     *,
     scorer: Scorer,
-    expert: Expert,
+    expert: Expert | None,
     config: CriticalConfig,
     generator: Generators,
     done: Mapping[str, Continuation] | None = None,
     record: Record | None = None,
 ) -> Searched:
-    """Search one trajectory for critical steps; a failed one with the expert's alternatives, a successful one with the
-    policy's own.
+    """Search one trajectory for critical steps; a failed one with the expert's alternatives, a successful one, or where
+    there is no expert, with the policy's own.
 
     Pure: the result depends on the arguments alone. ``done`` (key -> continuation, as ``record`` was given them) saves
     what was finished before and changes nothing in the result.
@@ -210,7 +210,7 @@ def refused(row: TrajectoryRow, why: Refused) -> Searched:
     )
 
 
-def search(pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
+def search(pool: ContinuationPool, *, scorer: Scorer, expert: Expert | None, config: CriticalConfig) -> Searched:
     """:func:`search_trajectory` on an open pool, whose continuations other measures of the same trajectory may use."""
     direction = direction_of(pool)
     scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
@@ -230,7 +230,7 @@ def direction_of(pool: ContinuationPool) -> Direction:
 
 
 def find_candidates(
-    pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, every: bool = False
+    pool: ContinuationPool, *, scorer: Scorer, expert: Expert | None, config: CriticalConfig, every: bool = False
 ) -> tuple[tuple[Scored, ...], tuple[Found, ...], Counter[str]]:
     """All scores, the candidates in the order in which they are to be tested, and counts.
 
@@ -238,6 +238,7 @@ def find_candidates(
     for, and every alternative at every step is a candidate, in the order of the steps.
     """
     branching = pool.branching
+    every = every or config.outcome_alone is True
     counts: Counter[str] = Counter(dict.fromkeys(_ALWAYS, 0))
     scored: list[Scored] = []
     found: list[Found] = []
@@ -274,13 +275,13 @@ def _worth(score: Score, config: CriticalConfig, direction: Direction, *, record
 
 
 def _alternatives(
-    pool: ContinuationPool, point: Point, expert: Expert, config: CriticalConfig, counts: Counter[str]
+    pool: ContinuationPool, point: Point, expert: Expert | None, config: CriticalConfig, counts: Counter[str]
 ) -> tuple[tuple[Turn, ModelTurn | None], ...]:
     """Up to ``config.alternatives`` turns that do something else than the recorded one and than each other, each with
     where it comes from."""
     identity = ("branch", pool.branching.row.id, point.step)
     proposed: list[tuple[Turn, ModelTurn | None]] = []
-    if direction_of(pool) == "failed":
+    if direction_of(pool) == "failed" and expert is not None:
         try:
             turns = expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))
             made = turns if isinstance(turns, Proposals) else Proposals(turns)
