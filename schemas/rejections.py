@@ -139,7 +139,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.EMPTY_REPLY: "The model said nothing, also when it was asked once more.",
     Reason.NARRATED_CALL: "The model told of a tool call in words instead of making it, "
     "also when it was asked once more.",
-    Reason.MALFORMED_CALL: "What the model wrote is no call and no answer in a form that can be read, "
+    Reason.MALFORMED_CALL: "What the model wrote is neither a call nor an answer in a form that can be read, "
     "also when it was asked once more.",
     Reason.UNKNOWN_TOOL: "The model called a tool that it was not given, also when it was asked once more.",
     Reason.WRONG_ARGUMENTS: "The arguments of a call are not of the form that the tool takes, "

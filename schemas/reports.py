@@ -116,7 +116,7 @@ class StageReport(Row):
         known = {reason.value for reason in Reason}
         unknown = sorted(set(self.rejected) - known)
         if unknown:
-            raise ValueError(f"rejected: {unknown[0]!r} is no member of Reason")
+            raise ValueError(f"rejected: {unknown[0]!r} is not a member of Reason")
         out = self.kept + sum(self.rejected.values()) + sum(self.errored.values())
         if out != self.rows_in:
             raise ValueError(f"{self.label}: {self.rows_in} rows in but {out} accounted for; nothing may vanish")

@@ -92,7 +92,7 @@ def serve_env(
 
     def say(line: str) -> None:
         if not bounds.loopback(host):
-            print(f"synth: {host} is no loopback address: anyone who reaches it may act", file=sys.stderr)
+            print(f"synth: {host} is not a loopback address: anyone who reaches it may act", file=sys.stderr)
         print(line, flush=True)
 
     if over is Over.HTTP:
@@ -147,7 +147,7 @@ def serve_reward(
 
     server = reward_server.RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
     if not bounds.loopback(host):
-        print(f"synth: {host} is no loopback address: anyone who reaches it may ask", file=sys.stderr)
+        print(f"synth: {host} is not a loopback address: anyone who reaches it may ask", file=sys.stderr)
     serving.serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))
 
 

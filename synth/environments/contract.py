@@ -124,7 +124,7 @@ class WebPage(Row):
     """A picture of the viewport as ``data:image/png;base64,...``; None where the recipe does not ask for pictures."""
 
     def __eq__(self, other: object) -> bool:
-        # One page may be painted with other pixels elsewhere (fonts): the picture is no part of what was observed.
+        # One page may be painted with other pixels elsewhere (fonts): the picture is not part of what was observed.
         if not isinstance(other, WebPage):
             return NotImplemented
         return (self.url, self.viewport, self.html) == (other.url, other.viewport, other.html)

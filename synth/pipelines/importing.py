@@ -98,7 +98,7 @@ def import_file(
     Raises:
         InputError: a file or a benchmark can't be read.
         BuildError: nothing in the files is JSON.
-        StoreError: ``out`` holds something that is no dataset, or can't be written.
+        StoreError: ``out`` holds something that is not a dataset, or can't be written.
     """
     given: dict[str, Any] = {"source": {"format": format_, "all_correct": all_correct, "licence": licence}}
     if tasks is not None:

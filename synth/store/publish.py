@@ -31,7 +31,7 @@ def check_destination(out: Path | str, *, marker: str | None = DATASET_MARKER) -
     None = ``out`` must be empty or missing.
 
     Raises:
-        StoreError: ``out`` holds something that is no dataset of ours, or can't be written.
+        StoreError: ``out`` holds something that is not a dataset of ours, or can't be written.
         InputError: ``out`` is a URL.
     """
     refuse_remote(out, "out")

@@ -1,4 +1,4 @@
-"""What models say that is no plain call and no plain answer: each ends in the right turn or in the right reason."""
+"""What models say that is not a plain call and no plain answer: each ends in the right turn or in the right reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANSWER = body({"content": "Vienna"})
 
 
 def called(*calls: tuple[str, Any], content: str | None = None, finish: str = "tool_calls", **message: Any) -> Body:
-    """A reply with tool calls; arguments that are no text are written as JSON."""
+    """A reply with tool calls; arguments that are not text are written as JSON."""
     written = [
         {
             "id": f"c{place}",
@@ -404,7 +404,7 @@ STRUCTURED_WRONG: dict[str, tuple[Body, Reason]] = {
     "an empty answer": (action({"answer": " "}), Reason.EMPTY_REPLY),
     "an unknown tool": (action({"tool": "browse", "arguments": {}}), Reason.UNKNOWN_TOOL),
     "wrong arguments": (action({"tool": "open", "arguments": {"page": 1}}), Reason.WRONG_ARGUMENTS),
-    "a call that is no object": (action({"calls": ["search"]}), Reason.MALFORMED_CALL),
+    "a call that is not an object": (action({"calls": ["search"]}), Reason.MALFORMED_CALL),
 }
 
 

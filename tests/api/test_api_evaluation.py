@@ -176,7 +176,7 @@ def test_the_command_line_shows_the_tables(small: BuildResult, tmp_path: Path) -
     [
         ([], {}, "no model is named"),
         (["http://127.0.0.1:9/v1"], {}, "Write NAME@URL"),
-        (["nothing here"], {}, "'nothing here' is no model"),
+        (["nothing here"], {}, "'nothing here' is not a model"),
         (["scripted"], {"splits": ["dev"]}, "there is no split 'dev'"),
         (["scripted"], {"tasks": 1_000, "splits": ["train"]}, "accepted"),
         (["scripted"], {"settings": {"limits.max_turn": 3}}, "unknown key"),

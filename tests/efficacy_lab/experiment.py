@@ -38,7 +38,7 @@ class Measured(Described):
     runs: int = Field(ge=1)
     """Runs that were asked of it, of all tasks."""
     successes: int = Field(ge=0)
-    """Runs with the right answer; one that was rejected is no success."""
+    """Runs with the right answer; one that was rejected is not success."""
     turns: float
     """Mean turns of its runs."""
     facts: dict[str, float] = {}
@@ -213,7 +213,7 @@ def _claim(file: Path, plan: Plan) -> None:
     held = read_sealed_json(file)
     if held is not None and held["plan"] != plan.key:
         raise InputError(
-            "the untouched seeds were begun with another plan; what is run again after a look is no test",
+            "the untouched seeds were begun with another plan; what is run again after a look is not a test",
             where=str(file),
             mend="go on with that plan, or name new untouched seeds in a new one",
         )

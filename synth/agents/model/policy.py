@@ -52,7 +52,7 @@ class ModelPolicy:
     """A policy (``synth.agents.contract.Policy``). It knows nothing of the task but its prompt and history.
 
     A turn is one call, whose sample is named by the turn's generator; one more where the first reply could not be
-    carried out. That reply is no step of the trajectory: it is kept in the decision's ``source``.
+    carried out. That reply is not a step of the trajectory: it is kept in the decision's ``source``.
     """
 
     privileged = False

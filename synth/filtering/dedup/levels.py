@@ -93,7 +93,7 @@ def _pair_quality(row: PreferenceRow) -> tuple[float, ...]:
 
 
 def _said(side: Sequence[ContentItem]) -> list[str]:
-    """Messages of a side: a final answer is no call, and no two answers are the same pair."""
+    """Messages of a side: a final answer is not a call, and no two answers are the same pair."""
     return [item.content for item in side if isinstance(item, MessageAction)]
 
 
