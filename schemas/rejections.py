@@ -150,7 +150,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.ENDPOINT_FAILED: "A call to the model brought no reply, after every attempt.",
     Reason.UNSURE: "Who was asked could not tell.",
     Reason.INCONSISTENT: "The model that was asked gave answers to the same question that do not agree.",
-    Reason.BAD_CITATION: "The model that was asked rests its verdict on steps that there are not, or on none.",
+    Reason.BAD_CITATION: "The model that was asked rests its verdict on steps that do not exist, or on none.",
     Reason.NO_CONTEXT: "The pages that its context needs go over the budget, or those that it may hold do not fill it.",
     Reason.ONE_COLLECTION: "Its evidence lies in fewer collections than a task must need.",
     Reason.NO_DISTRACTOR: "No page that its runs met, and none near its evidence, could stand as a distractor.",

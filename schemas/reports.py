@@ -341,7 +341,7 @@ class BuildReport(Row):
     difficulty: DifficultyReport | None = None
     """Predicted against measured success; None where nothing was measured. Set by the exporter."""
     document_licences: dict[str, int] = {}
-    """Documents by licence (``unknown`` when nobody said). Set by the exporter."""
+    """Documents by licence (``unknown`` when not stated). Set by the exporter."""
     row_licences: dict[str, int] = {}
     """Where there are no documents: tasks (trajectories, where there are no tasks) by licence. Set by the exporter."""
     redacted: RedactionReport | None = None

@@ -104,7 +104,7 @@ def serve_env(
     chosen = _task(tasks, task)
     wrapped = episode_mcp.McpServer(made, chosen, tell=task is not None)
     if over is Over.MCP:
-        wrapped.run_stdio()  # stdout is the protocol's: not a word of ours on it
+        wrapped.run_stdio()  # stdout is the protocol's: nothing of ours may be on it
     else:
         wrapped.run_http(host, port, allow_hosts=allow_hosts or (), say=lambda url: say(f"{opened.name} at {url}"))
 

@@ -317,7 +317,7 @@ def number_argument(about: str, most: int | None = None) -> JsonObject:
 
 
 def unknown_tool(call: ToolCall, tools: Iterable[str], shown: str | None = None) -> ToolResult:
-    """The answer to a call of a tool that there is not. ``shown``: its name, as the words have it."""
+    """The answer to a call of a tool that does not exist. ``shown``: its name, as the words have it."""
     name = repr(call.name) if shown is None else shown
     return call.answered(f"There is no tool {name}. The tools are: {', '.join(tools)}.", "unknown_tool")
 

@@ -200,7 +200,7 @@ class BudgetReached(SynthError):
 
 
 class EndpointDown(SynthError):
-    """An endpoint answers nobody: it is down, the key is wrong, or its quota is used up. What is finished is kept."""
+    """An endpoint does not answer: it is down, the key is wrong, or its quota is used up. What is finished is kept."""
 
     exit_code = 7
 
@@ -307,7 +307,7 @@ class Model(ABC):
         Raises:
             CallFailed: no reply, after every retry.
             BudgetReached: the cap allows no further call.
-            EndpointDown: the endpoint answers nobody.
+            EndpointDown: the endpoint does not answer.
         """
 
     def chat(

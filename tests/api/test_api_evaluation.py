@@ -117,7 +117,7 @@ def test_replies_that_are_no_turns_and_calls_that_no_tool_takes_are_counted(walk
         zip(
             questions,
             (
-                # An unknown tool, wrong arguments: the environment answers both. An entity that there is not.
+                # An unknown tool, wrong arguments: the environment answers both. An entity that does not exist.
                 [
                     Reply(calls=(Call.of("look_up", name="Anna"), Call.of("find_entity", nose=7))),
                     Reply(calls=(Call.of("get_relations", entity="person/nobody"),)),

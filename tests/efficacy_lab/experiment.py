@@ -115,7 +115,7 @@ def run_plan(
         shown: Called with all that is finished after each arm of each seed.
 
     Raises:
-        InputError: an arm or a place that there is not, or an arm that is tested at none of them; or the untouched
+        InputError: an arm or a place that does not exist, or an arm that is tested at none of them; or the untouched
             seeds were begun with another plan.
     """
     where = places or (plan.first_place,)
@@ -149,7 +149,7 @@ def check_choice(plan: Plan, arms: Sequence[str], places: Sequence[str]) -> None
     """Whether the plan has all of them.
 
     Raises:
-        InputError: an arm or a place that there is not, or an arm that is tested at none of them.
+        InputError: an arm or a place that does not exist, or an arm that is tested at none of them.
     """
     for named, known in ((arms, plan.arms), (places, plan.data.places)):
         strange = [one for one in named if one not in known]

@@ -55,7 +55,7 @@ def measured_by_results(
 
     Args:
         judged: Labels by failed calls and by the last message, one per step.
-        correct: Whether the run's answer is right; None = nobody judged it.
+        correct: Whether the run's answer is right; None = not judged.
     """
     seen = _Seen(task)
     found: list[Judged] = []

@@ -50,7 +50,7 @@ def holes_in(template: str) -> set[str]:
     """Names that a template puts in.
 
     Raises:
-        ValueError: a bracket that opens or closes nothing, or a form that there is not.
+        ValueError: a bracket that opens or closes nothing, or a form that does not exist.
     """
     rest = HOLE.sub("", template).replace("[[", "").replace("]]", "")
     while EITHER.search(rest):
