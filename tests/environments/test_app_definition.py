@@ -89,7 +89,7 @@ def mistake(text: str) -> str:
         (
             "about: A note on the loan., optional: true",
             'about: A note., pattern: "(", optional: true',
-            "no regular expression",
+            "not a regular expression",
         ),
         ("FROM numbers WHERE i < 4 * :size", "FROM number WHERE i < 4 * :size", "data.0: no such table: number"),
         ("word('name', i)", "word('names', i)", "data.0: there is no list of words 'names' (there are: name)"),
