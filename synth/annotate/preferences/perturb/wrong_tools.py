@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from synth.agents.contract import Turn
+from synth.agents.scripted.phrases import Thoughts
 from synth.annotate.preferences.perturb.recoveries import again
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.annotate.preferences.perturb.values import name_of
@@ -34,7 +36,7 @@ class UnavailableTool:
             wrong = turn.calls[0].model_copy(update={"name": name})
             yield Proposal(
                 step,
-                turn.model_copy(update={"calls": (wrong,)}),
+                Turn(thought=_said(run, step, turn, turn.calls[0], generator), calls=(wrong,)),
                 ("error",),
                 f"calls {name}, a tool that there is not, in place of {turn.calls[0].name}",
             )
@@ -58,7 +60,7 @@ class UnfitTool:
                     wrong = ToolCall(id=call.id, name=tool.name, arguments={str(_one_text(tool)): value})
                     yield Proposal(
                         step,
-                        turn.model_copy(update={"calls": (wrong,)}),
+                        Turn(thought=_said(run, step, turn, wrong, generator), calls=(wrong,)),
                         ("error", "nothing"),
                         f"calls {tool.name} with {value!r}, which does not fit, in place of {call.name}",
                     )
@@ -78,6 +80,24 @@ class NeedlessCall:
             if turn is not None and turn.calls:
                 words = f"repeats turn {past} ({turn.calls[0].name}) where everything needed for the answer was in view"
                 yield Proposal(run.last, turn, ("repeat",), words)
+
+
+_INTENTS = {"find": "verify_find", "search": "search_name", "open": "hit_try", "find_entity": "g_find"}
+"""What an agent says when it makes a call of one name."""
+
+
+def _said(run: GoodRun, step: int, turn: Turn, call: ToolCall, generator: np.random.Generator) -> str | None:
+    """What the agent says of the call, in the voice of its question: not what it said of the recorded one. None where
+    it thinks nothing, or in words of its own: then both sides would think the same, and there is no pair."""
+    intent = _INTENTS.get(call.name)
+    if turn.thought is None or run.row.model is not None or intent is None:
+        return turn.thought
+    value = str(next(iter(call.arguments.values())))
+    name = name_of(run, step, value) or value
+    thoughts = Thoughts(run.task.question, generator)
+    thoughts.add(intent, name=name, title=name)
+    said = thoughts.text()
+    return said if run.grounded(step, Turn(thought=said)) else turn.thought
 
 
 def _one_text(tool: ToolSchema) -> str | None:
