@@ -15,6 +15,7 @@ from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
+from synth import api
 from synth.flows.artifacts import artifact_key, cost_table, rows_table, yield_table
 from synth.schemas.reports import StageReport
 
@@ -69,8 +70,6 @@ def build(
     Raises:
         SynthError: as ``synth build``; the flow run is then failed, and a new run goes on where this one ended.
     """
-    from synth import api
-
     request = api.BuildRequest(
         dataset=dataset,
         recipe=_path(recipe),

@@ -8,7 +8,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synth import api
 from synth.errors import InputError
+from synth.flows.build import build, parameters_of
+from synth.flows.publish import publish
+from synth.flows.server import scheduling_server
+from synth.publish.push import token_for
 
 if TYPE_CHECKING:
     from synth.api import BuildRequest
@@ -67,9 +72,6 @@ def serve(
         BuildError: Prefect's server did not start.
     """
     next_time(cron, timezone)
-    from synth import api
-    from synth.flows.build import build, parameters_of
-
     prepared = api.prepare(request, progress="quiet")  # what can't be planned now would fail at night
     prepared.engine.close()
     _serve(build, parameters_of(request), name or prepared.recipe.name, cron, timezone, announce)
@@ -94,10 +96,6 @@ def serve_push(
         BuildError: Prefect's server did not start.
     """
     next_time(cron, timezone)
-    from synth import api
-    from synth.flows.publish import publish
-    from synth.publish.push import token_for
-
     token_for(repo)
     api.push(folder, repo, public=public, revision=revision, dry_run=True, announce=announce)
     parameters = {"folder": str(folder.absolute()), "repo": repo, "public": public, "revision": revision}
@@ -114,8 +112,6 @@ def _serve(
 ) -> None:
     from prefect.schedules import Cron
     from prefect.types.entrypoint import EntrypointType
-
-    from synth.flows.server import scheduling_server
 
     first = next_time(cron, timezone)
     with scheduling_server() as url:

@@ -9,6 +9,7 @@ from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
+from synth import api
 from synth.flows.artifacts import artifact_key
 
 __all__ = ["publish"]
@@ -38,8 +39,6 @@ def publish(folder: str, repo: str, public: bool = False, revision: str | None =
 
 @task(name="push", retries=0, persist_result=False, cache_policy=NO_CACHE, log_prints=False)
 def _push(folder: str, repo: str, public: bool, revision: str | None) -> dict[str, Any]:
-    from synth import api
-
     done = api.push(Path(folder), repo, public=public, revision=revision)
     return {
         "url": done.url,

@@ -59,6 +59,7 @@ class RowError(ValueError):
     """A row that its schema refuses, or a table of another schema. One line with row number and path."""
 
 
+@cache
 def arrow_schema(row_type: type[Row]) -> pa.Schema:
     """The one Arrow schema of a row type. Its metadata names the table and the schema version."""
     struct = _struct(row_type)

@@ -8,7 +8,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.row import Key, NonEmpty, Ref, Row, Split
 from synth.schemas.tasks import Shape
 
-__all__ = ["ClosedBookRow", "DifficultyRow"]
+__all__ = ["ClosedBookRow", "DifficultyReport", "DifficultyRow", "ReliabilityBin", "TargetReport", "TaskYield"]
 
 
 class ClosedBookRow(Row):
@@ -67,3 +67,84 @@ class DifficultyRow(Row):
     """The task's split."""
     provenance: Provenance
     """What made the row."""
+
+
+class TaskYield(Row):
+    """What became of the candidates of one shape. The exporter counts it from ``tasks`` and ``rejected``."""
+
+    shape: NonEmpty
+    """Shape of the walk; ``-`` for candidates that failed before they had one."""
+    accepted: int
+    """Tasks in the dataset."""
+    rejected: dict[str, int] = {}
+    """Candidates by the check that they failed, or by the ``Reason`` where it was none."""
+
+    @property
+    def candidates(self) -> int:
+        return self.accepted + sum(self.rejected.values())
+
+    @property
+    def share(self) -> float:
+        """Accepted over all candidates, in [0, 1]; 0 when there was none."""
+        return self.accepted / self.candidates if self.candidates else 0.0
+
+
+class ReliabilityBin(Row):
+    """Tasks whose predicted success lies between ``low`` and ``high``."""
+
+    low: float
+    high: float
+    tasks: int
+    """Those with a judged rollout."""
+    rollouts: int
+    predicted: float
+    """Mean of the predictions, by rollouts."""
+    measured: float
+    """Share of the rollouts that succeeded."""
+    measured_low: float
+    """Lower end of its 95 % interval, which allows for the rollouts of a task being alike."""
+    measured_high: float
+    """Upper end."""
+
+
+class TargetReport(Row):
+    """A target of the curriculum, and what was chosen for it."""
+
+    low: float
+    """Least success rate."""
+    high: float
+    """The rate that it stays below (1: at most)."""
+    share: float
+    """Share of the curriculum that was asked for."""
+    tasks: int
+    """Tasks that were chosen for it."""
+
+
+class DifficultyReport(Row):
+    """How hard the tasks are for the policy. Predictions are cross-fitted: none has seen its own task.
+
+    Counted from the table ``difficulty`` by the exporter while it writes; the same for any order of its rows.
+    """
+
+    tasks: int
+    bins: tuple[ReliabilityBin, ...]
+    """Those that hold a judged rollout."""
+    error: float
+    """Expected calibration error: mean distance of predicted and measured success, by rollouts."""
+    brier: float
+    """Mean squared distance of the prediction from each rollout's outcome."""
+    brier_of_mean: float
+    """The same for predicting the mean success of all tasks."""
+    auc: float | None
+    """Chance that a rollout that succeeded was predicted higher than one that failed, ties half; None where all ended
+    alike."""
+    closed_book: float | None
+    """Share of the policy's answers without tools that were right, abstentions counted as wrong; None where it was not
+    asked."""
+    search_needed: float | None
+    """Share of the tasks it was asked so that the policy does not answer rightly every time without tools; None where
+    it was not asked."""
+    chosen: int
+    """Tasks of the curriculum."""
+    targets: tuple[TargetReport, ...] = ()
+    """In the order of the recipe; empty = no shares were asked for."""

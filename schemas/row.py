@@ -7,7 +7,9 @@ import types
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
+
+from synth.schemas.described import Described
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -106,12 +108,10 @@ JsonList = Annotated[tuple[dict[str, Json], ...], AfterValidator(_json_items), J
 """Free-form objects in order, all in one JSON string."""
 
 
-class Row(BaseModel):
+class Row(Described):
     """One row of a table, or a struct inside one."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
-    )
+    model_config = ConfigDict(validate_default=True, allow_inf_nan=False)
 
     table: ClassVar[str | None] = None
     """Name of the table (a Hub config, or a table of the store) whose rows these are; None for structs."""

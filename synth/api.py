@@ -14,19 +14,34 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from synth.late import late
 from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
 from synth.places import refuse_remote
 from synth.registry import find
 
 if TYPE_CHECKING:
+    from synth import publish
+    from synth.dataset import mixing, reader
     from synth.dataset.mixing import Mixed
     from synth.dataset.reader import Dataset
+    from synth.export import exporting
+    from synth.export import selection as selections
     from synth.export.exporting import Exported
+    from synth.pipelines import building, importing
     from synth.pipelines.building import Prepared
     from synth.pipelines.importing import Imported
-    from synth.publish import Pushed
+    from synth.publish import Pushed, rehydration
     from synth.publish.rehydration import Rehydrated
     from synth.recipe.model import Recipe
+else:
+    building = late("synth.pipelines.building")
+    exporting = late("synth.export.exporting")
+    importing = late("synth.pipelines.importing")
+    mixing = late("synth.dataset.mixing")
+    publish = late("synth.publish")
+    reader = late("synth.dataset.reader")
+    rehydration = late("synth.publish.rehydration")
+    selections = late("synth.export.selection")
 
 __all__ = [
     "BuildRequest",
@@ -54,9 +69,7 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
         InputError: something that the user gave can't be used.
         StoreError: the store or the output folder can't be used.
     """
-    from synth.pipelines.building import prepare as prepare_build
-
-    return prepare_build(request, recipe=recipe, progress=progress)
+    return building.prepare(request, recipe=recipe, progress=progress)
 
 
 def build(dataset: str | None = None, *, progress: ProgressName = "quiet", **options: Any) -> BuildResult:
@@ -75,9 +88,7 @@ def load(path: Path | str) -> Dataset:
     Raises:
         DatasetError: there is no dataset of ours at ``path``.
     """
-    from synth.dataset.reader import load as open_dataset
-
-    return open_dataset(path)
+    return reader.load(path)
 
 
 def annotate(trajectories: Any, tasks: Any, out: Path | str, **options: Any) -> BuildResult:
@@ -87,9 +98,7 @@ def annotate(trajectories: Any, tasks: Any, out: Path | str, **options: Any) -> 
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
-    from synth.pipelines.importing import annotate as annotate_recorded
-
-    return annotate_recorded(trajectories, tasks, out, **options)
+    return importing.annotate(trajectories, tasks, out, **options)
 
 
 def export(
@@ -119,14 +128,11 @@ def export(
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
-    from synth.export.exporting import export_dataset
-    from synth.export.selection import parse_selection
-
-    return export_dataset(
+    return exporting.export_dataset(
         load(path),
         find("formats", to),
         Path(out),
-        selection=parse_selection(select),
+        selection=selections.parse_selection(select),
         thoughts=thoughts,
         tokenizer=None if tokenizer is None else Path(tokenizer),
         max_length=max_length,
@@ -168,9 +174,7 @@ def import_file(
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
-    from synth.pipelines.importing import import_file as import_
-
-    return import_(
+    return importing.import_file(
         Path(file),
         from_,
         None if out is None else Path(out),
@@ -198,8 +202,6 @@ def rehydrate(path: Path | str, copy: Path | str, out: Path | str) -> Rehydrated
     Raises:
         SynthError: its line says what, where and how to mend it.
     """
-    from synth.publish import rehydration
-
     refuse_remote(copy, "rehydrate")
     refuse_remote(out, "rehydrate")
     dataset, place = load(path), Path(copy)
@@ -246,9 +248,7 @@ def push(
         DatasetError: the dataset is invalid, or holds what must not be published.
         PushFailed: the Hub did not take it; the repository is as it was before.
     """
-    from synth.publish import push as push_to_hub
-
-    return push_to_hub(folder, repo, public=public, revision=revision, dry_run=dry_run, announce=announce)
+    return publish.push(folder, repo, public=public, revision=revision, dry_run=dry_run, announce=announce)
 
 
 def mix(
@@ -276,9 +276,7 @@ def mix(
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
-    from synth.dataset.mixing import mix_datasets
-
-    return mix_datasets(
+    return mixing.mix_datasets(
         {load(path): weight for path, weight in parts.items()},
         Path(out),
         tasks=tasks,

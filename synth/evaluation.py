@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from synth.api import BuildRequest, load, prepare
 from synth.errors import InputError
+from synth.late import late
 from synth.pipelines.request import ProgressName
 from synth.places import refuse_remote
 
 if TYPE_CHECKING:
+    from synth import store as stores
+    from synth.dataset import evaluation as comparing
+    from synth.dataset import evaluation_page
     from synth.dataset.evaluation import Evaluation
+    from synth.pipelines import evaluation as planning
     from synth.store.calls_format import Account
+else:
+    comparing = late("synth.dataset.evaluation")
+    evaluation_page = late("synth.dataset.evaluation_page")
+    planning = late("synth.pipelines.evaluation")
+    stores = late("synth.store")
 
 __all__ = ["Evaluated", "evaluate"]
 
@@ -66,33 +76,28 @@ def evaluate(
     Raises:
         SynthError: its line says what, where and how to mend it; what was finished stays in the store.
     """
-    from synth.dataset.evaluation import evaluate_runs, read_runs
-    from synth.dataset.evaluation_page import write_evaluation
-    from synth.pipelines.evaluation import candidate_names, evaluation_recipe
-    from synth.store import check_destination
-
     if not models:
         raise InputError("no model is named", where="evaluate", mend="name one with --model")
     refuse_remote(out, "out")
     dataset = load(path)
     folder = Path(out) if out is not None else Path("out") / f"{dataset.report.dataset}-evaluation"
-    names = candidate_names(models)
+    names = planning.candidate_names(models)
     recipes = [
-        evaluation_recipe(
+        planning.evaluation_recipe(
             dataset, model, name, splits=splits, tasks=tasks, runs=runs, seed=seed, settings=settings, trust=trust
         )
         for model, name in zip(models, names, strict=True)
     ]
     for name in names:
-        check_destination(folder / "runs" / name)
+        stores.check_destination(folder / "runs" / name)
     found, accounts = [], {}
     for name, recipe in zip(names, recipes, strict=True):
         request = BuildRequest(
             out=folder / "runs" / name, store=store, workers=workers, in_flight=in_flight, max_cost=max_cost
         )
         result = prepare(request, recipe=recipe, progress=progress).run()
-        found.append(read_runs(load(result.path), name, recipe.roles["policy"].rollouts))
+        found.append(comparing.read_runs(load(result.path), name, recipe.roles["policy"].rollouts))
         accounts[name] = result.account
-    figures = evaluate_runs(dataset.report.dataset, splits, found)
-    write_evaluation(folder, figures)
+    figures = comparing.evaluate_runs(dataset.report.dataset, splits, found)
+    evaluation_page.write_evaluation(folder, figures)
     return Evaluated(folder, figures, accounts)

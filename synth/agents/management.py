@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step
 from synth.agents.loop import Limits, Rollout, rollout
@@ -37,6 +37,7 @@ from synth.environments.rendering import link
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, generator_of, key_of
 from synth.schemas.delegations import Delegation
+from synth.schemas.described import Described
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
@@ -55,10 +56,8 @@ __all__ = [
 ]
 
 
-class Management(BaseModel):
+class Management(Described):
     """Which actions agents have beside the tools of their environment."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     compress: bool = True
     """Agents may replace their history by notes."""

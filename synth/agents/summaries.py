@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
 from synth.agents.grounding.check import plain_words
@@ -28,6 +28,7 @@ from synth.identity import canonical_json, digest, versioned
 from synth.models.asking import AskConfig, Asker
 from synth.models.contract import Model, public_name
 from synth.prompting import load_prompt
+from synth.schemas.described import Described
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.summaries import Shown, ShownSummary
@@ -51,10 +52,8 @@ SUMMARIZE_PROMPT = ("agents/summarize", 1)
 """Id and version of the prompt file."""
 
 
-class Summaries(BaseModel):
+class Summaries(Described):
     """Which observations the teacher reads as summaries."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     over: int = Field(default=1_500, ge=1)
     """Observations of more code points are summarized."""

@@ -11,7 +11,6 @@ import typer
 
 from synth import api
 from synth.api import BuildRequest
-from synth.cli.late import late
 from synth.cli.options import (
     Dataset,
     ExecutorName,
@@ -32,6 +31,7 @@ from synth.cli.options import (
 )
 from synth.flows import run_request
 from synth.inputs import parse_setting
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth.cli import account, text

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from synth.cli.late import late
 from synth.cli.options import (
     DatasetFolder,
     InFlightOption,
@@ -24,6 +23,7 @@ from synth.cli.options import (
 )
 from synth.errors import InputError
 from synth.inputs import parse_setting
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth import evaluation

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from synth.cli.late import late
 from synth.cli.options import DatasetFolder, JsonOption
 from synth.errors import InputError
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth.dataset import reader

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from synth.cli.late import late
 from synth.cli.options import DatasetFolder, JsonOption
 from synth.errors import DatasetError, InputError
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth.dataset import audit as deep_audit

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from synth.cli.late import late
 from synth.cli.options import Dataset, JsonOption, RecipeOption, SetOption
 from synth.errors import InputError
 from synth.inputs import parse_setting
+from synth.late import late
 from synth.registry import TABLES, choices
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from synth.cli.late import late
 from synth.cli.options import DatasetFolder
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth.dataset import report as dataset_report

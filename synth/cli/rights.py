@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from synth import api
-from synth.cli.late import late
 from synth.cli.options import DatasetFolder
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth.publish import redaction

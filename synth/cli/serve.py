@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from synth.cli.late import late
 from synth.cli.options import AllowHostsOption, HostOption, TrustOption
 from synth.distribution import install
 from synth.errors import InputError
 from synth.inputs import parse_yaml, read_text
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth.annotate import rewards
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from synth.dataset import reader
     from synth.environments.contract import Environment
     from synth.episodes import http as episode_server
+    from synth.episodes import mcp as episode_mcp
     from synth.episodes import sessions as episode_sessions
     from synth.episodes.sessions import TaskSource
     from synth.pipelines import reopen as reopening
@@ -33,6 +34,7 @@ else:
     rewards = late("synth.annotate.rewards")
     reward_server = late("synth.annotate.rewards.server")
     reader = late("synth.dataset.reader")
+    episode_mcp = late("synth.episodes.mcp")
     episode_server = late("synth.episodes.http")
     episode_sessions = late("synth.episodes.sessions")
     reopening = late("synth.pipelines.reopen")
@@ -99,10 +101,8 @@ def serve_env(
         server = episode_server.EpisodeServer(host, port, made, allow_hosts=allow_hosts or ())
         serving.serve(server, say=lambda url: say(f"{opened.name} at {url} ({len(tasks):,} tasks)"))
         return
-    from synth.episodes.mcp import McpServer
-
     chosen = _task(tasks, task)
-    wrapped = McpServer(made, chosen, tell=task is not None)
+    wrapped = episode_mcp.McpServer(made, chosen, tell=task is not None)
     if over is Over.MCP:
         wrapped.run_stdio()  # stdout is the protocol's: not a word of ours on it
     else:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from synth.cli.account import account_json, account_text, overruns_text, pilot_json, pilot_text
 from synth.cli.columns import filled, table
 from synth.environments.search_spec import Search
 from synth.filtering.dedup.estimate import filter_bytes, table_bytes
+from synth.inputs import read_input
 from synth.pipelines.collaborators import vectors_of
 from synth.pipelines.words import lexicon_of
+from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS
+from synth.schemas.rejections import Rejection
 from synth.store.calls_format import from_nano
+from synth.tasks.given import COLUMNS, read_given, unread_columns
 
 if TYPE_CHECKING:
     from synth.api import BuildResult, Outlook
@@ -153,6 +157,7 @@ def outlook_text(outlook: Outlook) -> str:
             *table(rows, wrapped=True),
             "",
             *_relations_text(recipe),
+            *_questions_text(recipe),
             *_calls_text(outlook),
             *_duplicates_text(recipe, [one.label for one in outlook.stages]),
         ]
@@ -181,6 +186,24 @@ def _relations_text(recipe: Recipe) -> list[str]:
         properties = ", ".join(words for words, true in is_so.items() if true) or "several objects"
         rows.append((name, _first(entry.subject), _first(ends), properties, entry.page[0]))
     return [*table(rows, wrapped=True), "", *filled("Say it better in a file: --set source.words=words.yaml."), ""]
+
+
+def _questions_text(recipe: Recipe) -> list[str]:
+    """What was read of the user's questions: how many, the first that can't be used, columns that nothing reads."""
+
+    if not isinstance(recipe.questions, GivenQuestions):
+        return []
+    path = PurePath(recipe.questions.path)
+    data = read_input(recipe.questions.path, mend="give a JSONL or CSV file of questions with --tasks-file")
+    items = read_given(data, path.name)
+    bad = [item for item in items if isinstance(item, Rejection)]
+    said = f"{path.name}: {len(items) - len(bad):,} of {len(items):,} lines are questions"
+    if bad:
+        said += f" (the first that is none: {bad[0].detail})"
+    unread = unread_columns(data, path.name)
+    if unread:
+        said += f"; columns that nothing reads: {', '.join(unread)} (read are {', '.join(COLUMNS)})"
+    return [*filled(f"{said}."), ""]
 
 
 def _first(kinds: Sequence[str]) -> str:

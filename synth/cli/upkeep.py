@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from synth.cli.build import request_of
-from synth.cli.late import late
 from synth.cli.options import (
     Dataset,
     ExecutorName,
@@ -32,6 +31,7 @@ from synth.cli.options import (
 )
 from synth.errors import InputError
 from synth.flows import serve_request
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth import store as stage_store

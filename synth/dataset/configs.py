@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
 from synth.schemas.contexts import ContextRow
+from synth.schemas.described import description_of
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document
@@ -204,13 +205,14 @@ def _walk(
     members: list[type[Row]], struct: pa.StructType, path: str, dotted: str, json: frozenset[str], found: list[Column]
 ) -> None:
     for field in struct:
-        infos = [member.model_fields[field.name] for member in members if field.name in member.model_fields]
+        owners = [member for member in members if field.name in member.model_fields]
+        infos = [member.model_fields[field.name] for member in owners]
         place, key = f"{path}{field.name}", f"{dotted}{field.name}"
         inner = field.type
         while pa.types.is_list(inner):
             inner = inner.value_type
         children = row_types_of(infos[0].annotation) if pa.types.is_struct(inner) else []
-        texts = [_line(info.description) for info in infos if info.description]
+        texts = [_line(text) for member in owners if (text := description_of(member, field.name))]
         if not texts and len(children) == 1:
             texts = [_line(inspect.getdoc(children[0]) or "").split(". ")[0]]
         if field.name == "class_":

@@ -12,16 +12,8 @@ import pyarrow.compute as pc
 
 from synth.dataset.configs import CONFIGS
 from synth.dataset.reader import load
-from synth.schemas.reports import (
-    CriticalReport,
-    DifficultyReport,
-    LabelReport,
-    ModelUse,
-    OutcomeReport,
-    PairReport,
-    StageReport,
-    TaskYield,
-)
+from synth.schemas.difficulty import DifficultyReport, TaskYield
+from synth.schemas.reports import CriticalReport, LabelReport, ModelUse, OutcomeReport, PairReport, StageReport
 from synth.schemas.row import Row
 
 __all__ = ["Lengths", "Stats", "stats"]

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from synth.identity import canonical_json
 from synth.patterns import schema_errors
+from synth.schemas.described import Described
 from synth.schemas.row import Json, JsonObject, NonEmpty, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -245,11 +245,9 @@ class Environment(ABC):
         return json.loads(snapshot.state)
 
 
-class EnvironmentKeys(BaseModel):
+class EnvironmentKeys(Described):
     """Keys of an environment in a recipe, which are options of its factory. A subclass says its ``kind`` as a
     literal."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kind: str
 

@@ -23,7 +23,7 @@ from synth.environments.shown import (
     read_hits,
 )
 
-__all__ = ["OUTLINE_TOOL", "SEARCH_TOOLS", "goes_on", "read", "render", "search_in"]
+__all__ = ["OUTLINE_TOOL", "PURPOSE", "SEARCH_TOOLS", "goes_on", "read", "render", "search_in"]
 
 SEARCH_TOOLS = (
     ToolSchema.of(
@@ -58,6 +58,14 @@ OUTLINE_TOOL = ToolSchema.of(
     "Show the headings of a document, each with its page.",
     {"document": text_argument("A document from a result or a link.")},
 )
+
+PURPOSE = {
+    "find": "`find` shows where a text stands in the document that is open",
+    "outline": "`outline` lists the headings of a document with their pages",
+    "filter": "`filter` lists the pages that have a value in a field",
+    "count": "`count` says how many pages hold given words",
+}
+"""What an agent is told of a tool that not every search has."""
 
 
 def search_in(name: str, about: str) -> ToolSchema:

@@ -24,7 +24,8 @@ from synth.environments.contract import (
     refusal,
 )
 from synth.environments.identifiers import Identifiers
-from synth.environments.pages import OUTLINE_TOOL, SEARCH_TOOLS, search_in
+from synth.environments.own_tools import OwnTool
+from synth.environments.pages import OUTLINE_TOOL, PURPOSE, SEARCH_TOOLS, search_in
 from synth.environments.pages import render as write
 from synth.environments.rendering import around, link, one_line, page_borders, render
 from synth.environments.shown import Count, Hit, Hits, Listing, Match, Matches, Page
@@ -65,12 +66,6 @@ class DocumentTable(Protocol):
 
 Tool = Literal["search", "open", "find", "outline", "filter", "count"]
 DEFAULT_TOOLS: tuple[Tool, ...] = ("search", "open", "find")
-_SAYS = {
-    "find": "`find` shows where a text stands in the document that is open",
-    "outline": "`outline` lists the headings of a document with their pages",
-    "filter": "`filter` lists the pages that have a value in a field",
-    "count": "`count` says how many pages hold given words",
-}
 
 
 class SearchEnvironment(Environment):
@@ -93,7 +88,7 @@ class SearchEnvironment(Environment):
         noise: Noise | None = None,
         places: Mapping[str, int] | None = None,
         simulator: Simulator | None = None,
-        tools: Sequence[Tool] = DEFAULT_TOOLS,
+        tools: Sequence[str] = DEFAULT_TOOLS,
         collections: Divided | None = None,
         holding: Callable[[str], Collection[int]] | None = None,
     ) -> None:
@@ -109,7 +104,7 @@ class SearchEnvironment(Environment):
             noise: Which share of the results is replaced by pages that lead nowhere; None = none.
             places: Number of each task on the curriculum of ``noise``, from 0; None = its candidate index.
             simulator: Writes the results, useful and noisy ones, in place of the index; None = nobody does.
-            tools: Which tools there are.
+            tools: Which tools there are; ``module:function`` is one of the user's.
             collections: The pages in their collections, each with a search of its own; None = they are one.
             holding: Row numbers of the pages that hold all of the words of a text, for ``count``.
         """
@@ -128,12 +123,14 @@ class SearchEnvironment(Environment):
         names = () if collections is None else tuple(collections.wanted.of)
         self._within = {f"search_{name}": collections.rows(name) for name in names if collections is not None}
         self.catalogue = Catalogue(documents.arrow, holding)
-        self.by_name = {tool.name: tool for tool in self._made_tools(tools)}
+        own = [OwnTool(name) for name in tools if ":" in name]
+        self.own = {tool.schema.name: tool for tool in own}
+        self.by_name = {tool.name: tool for tool in (*self._made_tools(tools), *(tool.schema for tool in own))}
         self.ids = Identifiers(documents.arrow.column("id"))
         self._cache: dict[int, Document] = {}
         self._borders: dict[str, list[tuple[int, int]]] = {}
 
-    def _made_tools(self, wanted: Sequence[Tool]) -> Iterator[ToolSchema]:
+    def _made_tools(self, wanted: Sequence[str]) -> Iterator[ToolSchema]:
         search, *others = SEARCH_TOOLS
         if self.collections is None:
             yield search
@@ -151,13 +148,14 @@ class SearchEnvironment(Environment):
         return tuple(self.by_name.values())
 
     def instructions(self) -> str:
-        searches = [f"`{name}`" for name in self.by_name if name not in ("open", *_SAYS)]
+        searches = [f"`{name}`" for name in self.by_name if name not in ("open", *PURPOSE, *self.own)]
         if self.collections is None:
             what = "You have a collection of pages. `search` finds pages by words"
         else:
             what = f"You have {len(searches)} collections of pages, each with a search by words: {', '.join(searches)}"
         shows = "`open` shows a document page by page (links are written as [text](document) and can be opened)"
-        return f"{', '.join([what, shows, *(said for name, said in _SAYS.items() if name in self.by_name)])}."
+        told = f"{', '.join([what, shows, *(said for name, said in PURPOSE.items() if name in self.by_name)])}."
+        return " ".join([told, *(f"`{name}`: {tool.schema.description}" for name, tool in self.own.items())])
 
     def reset(self, task: Task) -> SearchEpisode:
         return SearchEpisode(self, task)
@@ -255,6 +253,9 @@ class SearchEpisode(Episode):
         refused = refusal(call, self.environment.by_name)
         if refused is not None:
             return refused
+        own = self.environment.own.get(call.name)
+        if own is not None:
+            return own.call(call, self.environment)
         does = {"open": self._open, "find": self._find, "outline": self._outline}
         does |= {"filter": self._filter, "count": self._count}
         return does.get(call.name, self._search)(call)

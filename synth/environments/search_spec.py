@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from synth.environments.contract import EnvironmentKeys, EnvironmentSpec, Resources
+from synth.environments.own_tools import OWN_TOOL
 from synth.environments.search import DEFAULT_TOOLS, SearchEnvironment, Tool
 from synth.environments.simulated import Simulation, Simulator
 from synth.identity import versioned
@@ -35,10 +36,10 @@ class Search(EnvironmentKeys):
     (Cormack et al., SIGIR 2009; k = 60), or one of an installed package."""
     vectors: Vectors | None = None
     """How a retriever makes and compares vectors; empty = by the encoder that needs nothing. Only for one that does."""
-    tools: tuple[Tool, ...] = DEFAULT_TOOLS
+    tools: tuple[Tool | Annotated[str, StringConstraints(pattern=OWN_TOOL)], ...] = DEFAULT_TOOLS
     """Which tools agents have: ``search`` and ``open``, and as you like ``find`` (a text in the open document),
     ``outline`` (headings of a document), ``filter`` (pages by kind, folder, year or licence), ``count`` (pages that
-    hold words)."""
+    hold words), and functions of yours as ``module:function``."""
     collections: Collections | None = None
     """Several collections, each with a search of its own; empty = the pages are one."""
     noise: Noise | None = None
@@ -49,7 +50,9 @@ class Search(EnvironmentKeys):
 
     @model_validator(mode="after")
     def _fits(self) -> Search:
-        if len(set(self.tools)) < len(self.tools) or not {"search", "open"} <= {*self.tools}:
+        called = [name.rpartition(":")[2] for name in self.tools]
+        called += [f"search_{name}" for name in (self.collections.of if self.collections is not None else ())]
+        if len(set(called)) < len(called) or not {"search", "open"} <= {*self.tools}:
             raise ValueError("environment.tools must name search, open and further tools, each once")
         if self.collections is not None and self.simulated is not None:
             raise ValueError("environment.collections has no effect where a model writes the results (simulated)")

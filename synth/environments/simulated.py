@@ -18,13 +18,14 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import Field, ValidationError, create_model
 
 from synth.environments.rendering import plain
 from synth.identity import canonical_json, derive_generator, digest
 from synth.models.asking import AskConfig, Asker
 from synth.models.contract import Model, public_name
 from synth.prompting import PromptFile, load_prompt
+from synth.schemas.described import Described
 from synth.schemas.documents import Document
 from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Row
@@ -40,10 +41,8 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 _ID = re.compile(rf"(.+)-([0-9a-f]{{{_CHECK}}})([0-9a-f]{{{_CHECK}}})", re.S)
 
 
-class Simulation(BaseModel):
+class Simulation(Described):
     """Results that the role ``simulator`` writes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     documents: int = Field(default=5, ge=1, le=20)
     """Results per query; a call that asks for more gets these."""

@@ -66,6 +66,11 @@ def _vectors(value: Any) -> str | None:
     return f"load the encoder {_short(str(given.get('model') or given.get('encoder')))}"
 
 
+def _tools(value: Any) -> str | None:
+    names = value if isinstance(value, list | tuple) else [value]
+    return next((f"run {_short(str(name))}" for name in names if ":" in str(name)), None)
+
+
 def _servers(value: Any) -> str | None:
     if not isinstance(value, Mapping) or not value:
         return "start servers that it does not describe"
@@ -100,8 +105,9 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
     "search": {
         "retriever": _retriever,
         "vectors": _vectors,
+        "tools": _tools,
         **dict.fromkeys(
-            ("snippet_size", "page_size", "default_k", "context", "max_matches", "noise", "tools", "collections"),
+            ("snippet_size", "page_size", "default_k", "context", "max_matches", "noise", "collections"),
             _plain,
         ),
     },

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from synth.schemas.described import Described
 
 __all__ = ["KINDS", "OPTIONS", "ExplorationConfig"]
 
@@ -14,10 +16,8 @@ user is told so. ``offered``: the policy forbids it, and an alternative that the
 a value is left open, and the user gives it when asked. Servers and sites have the first two."""
 
 
-class ExplorationConfig(BaseModel):
+class ExplorationConfig(Described):
     """Kinds, sizes and bounds of explored tasks."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     fractions: dict[str, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of the beginnings (states of an application, starts of a site, names of the things on a server) that each

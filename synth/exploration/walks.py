@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from synth.environments.contract import Environment, Episode, ToolCall, ToolResult
 from synth.identity import canonical_json, derive_generator, digest
+from synth.schemas.described import Described
 from synth.schemas.tasks import Task
 
 __all__ = [
@@ -42,10 +43,8 @@ _TRIES = 32
 """Proposals per call that may turn out to be known as useless; then the walk ends."""
 
 
-class ExplorerConfig(BaseModel):
+class ExplorerConfig(Described):
     """How an explorer works."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     effective: int | None = Field(default=None, ge=1, le=1000)
     """Effective calls after which a walk stops (OS-Genesis: 10 on phones, 5 on the web). None = no such limit."""

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict
 
 from synth.dataset.configs import SPLITS
 from synth.dataset.licences import licence_of
 from synth.dataset.usage import filled
 from synth.export.contract import Format
 from synth.identity import digest
+from synth.schemas.described import Described
 from synth.schemas.row import JsonObject
 
 __all__ = ["EXPORT_FILE", "ExportReport", "SplitReport", "export_card"]
@@ -37,10 +37,8 @@ EXPORT_FILE = "export.json"
 """The file by which a folder is known as an export, which a new export may replace."""
 
 
-class SplitReport(BaseModel):
+class SplitReport(Described):
     """One split: ``exported`` + all of ``inexpressible`` + all of ``left_out`` = ``rows``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     rows: int
     """Rows of the source table."""
@@ -54,10 +52,8 @@ class SplitReport(BaseModel):
     """Rows that the format can't hold, by reason."""
 
 
-class ExportReport(BaseModel):
+class ExportReport(Described):
     """Where an export comes from, and what became of every row. It holds no time, host or path."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     format: str
     """Name of the format."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from synth.errors import InputError
+from synth.schemas.described import Described
 from synth.schemas.row import Split
 from synth.schemas.steps import PairKind
 from synth.schemas.trajectories import Role
@@ -15,10 +14,8 @@ from synth.schemas.trajectories import Role
 __all__ = ["KEYS", "Selection", "parse_selection"]
 
 
-class Selection(BaseModel):
+class Selection(Described):
     """Rows that pass every condition are exported. None = the condition is not set."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     split: tuple[Split, ...] | None = None
     """Splits."""

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from synth.schemas.described import Described
 from synth.schemas.distractors import CueKind, WrittenKind, WrittenLevel
 from synth.schemas.documents import ValueKind
 
@@ -37,11 +38,7 @@ __all__ = [
 ]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class QuestionWords(_Entry):
+class QuestionWords(Described):
     """How a question speaks of the two ends of a relation. A symmetric one is written with ``does`` and ``is``, which
     hold for both."""
 
@@ -70,7 +67,7 @@ class QuestionWords(_Entry):
         return rest
 
 
-class Event(_Entry):
+class Event(Described):
     """A dated event as a verb."""
 
     finite: str
@@ -79,7 +76,7 @@ class Event(_Entry):
     """ "come out"."""
 
 
-class InTime(_Entry):
+class InTime(Described):
     """How a question orders things by a date or year."""
 
     noun: str
@@ -91,7 +88,7 @@ class InTime(_Entry):
     younger: tuple[str, str] | None = None
 
 
-class Comparison(_Entry):
+class Comparison(Described):
     """A question for a difference or sum, and the same as part of a sentence. Slots: ``{a}``, ``{b}``, ``{unit}``; in
     frames ``{adjective}``, ``{noun}``, ``{things}`` too."""
 
@@ -99,7 +96,7 @@ class Comparison(_Entry):
     clause: str
 
 
-class FramedComparison(_Entry):
+class FramedComparison(Described):
     """A comparison in a frame of ``frames.yaml``."""
 
     frame: Literal["longer", "more", "combined", "altogether"]
@@ -109,7 +106,7 @@ class FramedComparison(_Entry):
     """For ``more`` and ``altogether``, what is counted: "pages"."""
 
 
-class InSize(_Entry):
+class InSize(Described):
     """How a question orders things by a number or quantity."""
 
     noun: str
@@ -126,14 +123,14 @@ class InSize(_Entry):
     """The sum of two."""
 
 
-class InverseEntry(_Entry):
+class InverseEntry(Described):
     """The relation read from its object: ``author`` -> ``wrote``."""
 
     name: str
     page: tuple[str, ...] = Field(min_length=1)
 
 
-class RelationEntry(_Entry):
+class RelationEntry(Described):
     """All that is said of one relation, seen from its subject."""
 
     subject: tuple[str, ...] = Field(min_length=1)
@@ -169,7 +166,7 @@ class RelationEntry(_Entry):
         return self
 
 
-class JointEntry(_Entry):
+class JointEntry(Described):
     """Sentences that state two or more facts of one subject at once: slots ``{o}``, ``{o2}``, ``{o3}`` in order."""
 
     relations: tuple[str, ...] = Field(min_length=1)
@@ -178,7 +175,7 @@ class JointEntry(_Entry):
     """Stated together whenever both hold; else on half of the pages."""
 
 
-class SectionEntry(_Entry):
+class SectionEntry(Described):
     """One section of a page: a heading is drawn, and the relations that apply are stated."""
 
     headings: tuple[str, ...] = Field(min_length=1)
@@ -187,7 +184,7 @@ class SectionEntry(_Entry):
     """Stated in this order, as in a life."""
 
 
-class Filler(_Entry):
+class Filler(Described):
     """A sentence that states no fact and contradicts none: no other entity, date or quantity stands in it."""
 
     text: str
@@ -195,7 +192,7 @@ class Filler(_Entry):
     """Not said of the living."""
 
 
-class EntityTypeEntry(_Entry):
+class EntityTypeEntry(Described):
     """What entities of a type are called, and how a page about one is laid out."""
 
     noun: str
@@ -231,7 +228,7 @@ class EntityTypeEntry(_Entry):
         return value
 
 
-class Lexicon(_Entry):
+class Lexicon(Described):
     """The words of one source. A file may hold any part; the parts of all files are joined."""
 
     types: dict[str, EntityTypeEntry] = {}
@@ -241,7 +238,7 @@ class Lexicon(_Entry):
     """Of nouns that name an end of a relation and no type: ``pupil: pupils``."""
 
 
-class DocumentWords(_Entry):
+class DocumentWords(Described):
     """Words of questions about documents; ``documents.yaml`` explains the slots."""
 
     asks: dict[str, tuple[str, ...]]
@@ -262,7 +259,7 @@ class DocumentWords(_Entry):
     """The same where the page has no title of its own."""
 
 
-class MisleadingFrame(_Entry):
+class MisleadingFrame(Described):
     """How a page of one kind is worded."""
 
     title: str
@@ -279,18 +276,18 @@ class MisleadingFrame(_Entry):
         return self
 
 
-class MisleadingKind(_Entry):
+class MisleadingKind(Described):
     level: WrittenLevel
     cue: CueKind
     frames: tuple[MisleadingFrame, ...] = Field(min_length=1)
 
 
-class _Remarks(_Entry):
+class _Remarks(Described):
     things: tuple[str, ...]
     people: tuple[str, ...]
 
 
-class MisleadingWords(_Entry):
+class MisleadingWords(Described):
     """What pages that were written to mislead say around a false statement; ``misleading.yaml`` explains the slots."""
 
     kinds: dict[WrittenKind, MisleadingKind]

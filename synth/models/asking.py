@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from synth.identity import digest
 from synth.models.contract import CallFailed, ChatReply, FailureKind, Finish, Model
@@ -27,8 +27,6 @@ T = TypeVar("T", bound=Row)
 
 class AskConfig(Row):
     """How a model is asked: options of every role that answers questions."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     response_format: Literal["json_schema", "json_object", "none"] = "json_schema"
     """What the server is told of the form: the schema, only that it is JSON, or nothing (it stands in the prompt)."""

@@ -18,7 +18,9 @@ from synth.annotate.critical.model_scorer import score_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.engine.accepting import Accepting
 from synth.environments.contract import EnvironmentSpec
+from synth.environments.own_tools import OwnTool
 from synth.environments.recorded import RecordedPlace
+from synth.environments.search_spec import Search
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import file_digest
@@ -107,13 +109,16 @@ def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
         source = source_of(recipe.environment.made_by, "environment.made_by")
         return named("environments", kind, options, source=source)
     parts = retriever_of(recipe.environment.model_dump())
+    own = {}
+    if isinstance(recipe.environment, Search):
+        own = {name: OwnTool(name).source for name in recipe.environment.tools if ":" in name}
     if recipe.simulation is None or not simulated:
-        return named("environments", kind, options).model_copy(update={"parts": parts})
+        return named("environments", kind, options, **own).model_copy(update={"parts": parts})
     options["simulated"] = recipe.simulation.model_dump()
     prompt = load_prompt(*SIMULATE_PROMPT).ref
     factory = assistant("simulated_search")
     made = assistant_of("simulator", recipe.roles["simulator"], factory, prompt, options=options)
-    return made.model_copy(update={"kind": kind, "parts": parts})
+    return made.model_copy(update={"kind": kind, "parts": parts, "versions": {**made.versions, **own}})
 
 
 def vectors_of(place: Mapping[str, Any]) -> tuple[Implementation, Vectors] | None:

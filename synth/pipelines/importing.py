@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from synth.agents.contract import Policy
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.contract import Expert, Scorer
@@ -33,6 +31,7 @@ from synth.places import refuse_remote
 from synth.recipe.load import parse_recipe
 from synth.schemas.adp import Trajectory, dump
 from synth.schemas.arrow import to_arrow
+from synth.schemas.described import Described
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import SCHEMA_VERSION, Row
 from synth.schemas.tasks import Task
@@ -47,10 +46,8 @@ _EXAMPLES = 1000
 """Causes are counted apart up to so many; what comes later counts as other ones."""
 
 
-class ImportReport(BaseModel):
+class ImportReport(Described):
     """What became of every object: ``trajectories`` + ``rejected`` = ``objects``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     format: str
     """Name of the format."""

@@ -127,13 +127,16 @@ def _rows(file: LocalFile, wanted: Mapping[str, str], keys: KeyHashes | None, fo
             if keys is not None and keys.holds(value):
                 found.add(file.name, None, f"the footer's {name.decode(errors='replace')} holds {_BUILT_WITH}")
         place = 0
+        either = "|".join(f"(?:{pattern})" for pattern in wanted.values())
         for batch in opened.iter_batches(batch_size=_BATCH):
             for column in batch.schema.names:
-                for what, pattern in wanted.items():
-                    row = _first(batch.column(column), pattern)
-                    if row is not None:
-                        found.add(file.name, place + row, f"{column} holds {what}")
-                row = None if keys is None else _first_key(batch.column(column), keys)
+                texts = list(_texts(batch.column(column), pa.array(range(batch.num_rows), pa.int64())))
+                if _first(texts, either) is not None:
+                    for what, pattern in wanted.items():
+                        row = _first(texts, pattern)
+                        if row is not None:
+                            found.add(file.name, place + row, f"{column} holds {what}")
+                row = None if keys is None else _first_key(texts, keys)
                 if row is not None:
                     found.add(file.name, place + row, f"{column} holds {_BUILT_WITH}")
             place += batch.num_rows
@@ -141,18 +144,18 @@ def _rows(file: LocalFile, wanted: Mapping[str, str], keys: KeyHashes | None, fo
         raise DatasetError(f"can't be read: {error}", where=str(file.path)) from error
 
 
-def _first(array: pa.Array, pattern: str) -> int | None:
-    """The first row of ``array`` (n_rows,) that holds a text with ``pattern`` at any depth."""
-    for texts, rows in _texts(array, pa.array(range(len(array)), pa.int64())):
+def _first(leaves: Iterable[tuple[pa.Array, pa.Array]], pattern: str) -> int | None:
+    """The first row of a column's ``leaves`` that holds a text with ``pattern``."""
+    for texts, rows in leaves:
         hits = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(texts, pattern), False))
         if len(hits):
             return int(rows[hits[0].as_py()].as_py())
     return None
 
 
-def _first_key(array: pa.Array, keys: KeyHashes) -> int | None:
-    """The first row of ``array`` (n_rows,) in which one of ``keys`` stands."""
-    for texts, rows in _texts(array, pa.array(range(len(array)), pa.int64())):
+def _first_key(leaves: Iterable[tuple[pa.Array, pa.Array]], keys: KeyHashes) -> int | None:
+    """The first row of a column's ``leaves`` in which one of ``keys`` stands."""
+    for texts, rows in leaves:
         values = [text.encode() for text in pc.fill_null(texts, "").to_pylist()]
         ends = np.cumsum([len(value) + 1 for value in values], dtype=np.int64)
         for place in keys.places(b"\0".join(values)):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from synth.filtering.dedup import Rules, TaskRules
+from synth.schemas.described import Described
 
 __all__ = ["Dedup", "DocumentRules", "PairRules", "RunRules", "encoder_options"]
 
@@ -41,10 +42,8 @@ class PairRules(Rules):
     pairs."""
 
 
-class Dedup(BaseModel):
+class Dedup(Described):
     """Duplicates, level by level. ``null`` at a level: none are looked for there."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     tasks: TaskRules | None = TaskRules()
     """Of tasks: one that is like an accepted one is rejected, and another taken in its place."""

@@ -19,7 +19,7 @@ from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
-from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, RecipePart, StageItem
+from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, StageItem
 from synth.recipe.questions import (
     DatasetQuestions,
     DocsQuestions,
@@ -46,6 +46,7 @@ from synth.recipe.sources import (
 )
 from synth.recipe.unions import union_of
 from synth.registry import choices, find
+from synth.schemas.described import Described
 from synth.tasks.writing.config import CheckKeys, WritingKeys
 
 __all__ = ["HELD", "Keys"]
@@ -82,11 +83,11 @@ else:
     Place = union_of("environments", "search")
 
 
-HELD = ("world", "docs", "given")
+HELD = ("world", "docs", "given", "proposed")
 """Kinds of questions whose tasks say which collection holds their evidence."""
 
 
-class Keys(RecipePart):
+class Keys(Described):
     """The keys of a recipe, each by itself; what goes together is :class:`synth.recipe.model.Recipe`'s to say."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,95}$")

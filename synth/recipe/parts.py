@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.preferences.select import Selection
 from synth.recipe.roles import RoleName
 from synth.retrieval.vectors import IndexKind
+from synth.schemas.described import Described
 
 __all__ = [
     "Contexts",
@@ -20,16 +21,11 @@ __all__ = [
     "Distractors",
     "Pairs",
     "Ratings",
-    "RecipePart",
     "StageItem",
 ]
 
 
-class RecipePart(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Critical(RecipePart):
+class Critical(Described):
     """The search for critical steps."""
 
     expert: str = "scripted"
@@ -44,7 +40,7 @@ class Critical(RecipePart):
     """Thresholds, tests and budgets."""
 
 
-class Pairs(RecipePart):
+class Pairs(Described):
     """Preference pairs."""
 
     fill: int = Field(default=1, ge=0, le=20)
@@ -61,7 +57,7 @@ class Pairs(RecipePart):
     """Which pairs are marked as ``selected``."""
 
 
-class Ratings(RecipePart):
+class Ratings(Described):
     """What is said of whole runs beside the rules. None of it changes whether a run counts as a success."""
 
     answers: bool = True
@@ -72,7 +68,7 @@ class Ratings(RecipePart):
     rating says which were ``drawn``, and ``synth export --select drawn=true`` takes those."""
 
 
-class CurriculumTarget(RecipePart):
+class CurriculumTarget(Described):
     low: float = Field(ge=0, lt=1)
     """Least success rate of the policy."""
     high: float = Field(gt=0, le=1)
@@ -81,7 +77,7 @@ class CurriculumTarget(RecipePart):
     """Share of the curriculum."""
 
 
-class Difficulty(RecipePart):
+class Difficulty(Described):
     """How hard the tasks are, and which of them the curriculum holds. Needs the role ``policy``."""
 
     closed_book: int = Field(default=4, ge=1, le=100)
@@ -105,7 +101,7 @@ class Difficulty(RecipePart):
         return self
 
 
-class Distractors(RecipePart):
+class Distractors(Described):
     """Pages that lead astray from a task: what runs met and did not need, and neighbours of the evidence."""
 
     encoder: str = "hashed"
@@ -130,7 +126,7 @@ class Distractors(RecipePart):
         return self
 
 
-class Contexts(RecipePart):
+class Contexts(Described):
     """Long contexts for tasks that are solved by reading; made where distractors are."""
 
     budgets: tuple[Annotated[int, Field(ge=500, le=400_000)], ...] = (8_192, 32_768, 131_072)
@@ -151,7 +147,7 @@ class Contexts(RecipePart):
         return self
 
 
-class StageItem(RecipePart):
+class StageItem(Described):
     """A stage that the recipe lists itself."""
 
     stage: str

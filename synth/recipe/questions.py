@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import field_validator
 
 from synth.exploration.config import ExplorationConfig
 from synth.registry import choices
+from synth.schemas.described import Described
 from synth.stages.given_tasks import GivenTasksConfig
 from synth.stages.read_dataset import DatasetTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
@@ -72,11 +73,9 @@ class DatasetQuestions(DatasetTasksConfig):
     """How they were made: what a scripted agent reads them as."""
 
 
-class RecordedQuestions(BaseModel):
+class RecordedQuestions(Described):
     """What recorded runs were asked, where nobody gives the answers: there is no table of tasks. Runs with questions
     whose answers are known take ``given``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kind: Literal["recorded"]
 

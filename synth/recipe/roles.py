@@ -23,6 +23,7 @@ from synth.models.contract import Limits, Patience, Price, Runtime, Sampling, Se
 from synth.prompting import PromptRef, load_prompt
 from synth.redaction import password_of
 from synth.registry import factory_of
+from synth.schemas.described import Described
 from synth.stages.contract import Implementation
 
 __all__ = [
@@ -89,10 +90,8 @@ _MODELS = ("openai", "vllm")
 _OF_MODELS = ("model", "base_url", "endpoints", "api_key_env", "serve")
 
 
-class Role(BaseModel):
+class Role(Described):
     """Who acts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     backend: str = Field(default="scripted", min_length=1)
     """``scripted`` needs no model; ``openai`` is any server of the chat completions protocol, ``vllm`` one of vLLM's.

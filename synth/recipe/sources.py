@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from synth.lexicon.model import Lexicon
 from synth.registry import choices, find
+from synth.schemas.described import Described
 from synth.sources.docs.source import DocsConfig
 from synth.sources.facts.graph import open_lexicon
 from synth.sources.facts.tables import TablesConfig
@@ -31,10 +32,6 @@ __all__ = [
     "WebSource",
     "WorldSource",
 ]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class WorldSource(WorldConfig):
@@ -77,7 +74,7 @@ class TriplesSource(TriplesConfig):
     kind: Literal["triples"]
 
 
-class DatasetSource(_Part):
+class DatasetSource(Described):
     """A finished dataset: its documents and its graph."""
 
     kind: Literal["dataset"]
@@ -89,7 +86,7 @@ class DatasetSource(_Part):
     """Relation -> the one that it is read as, as the dataset's report says."""
 
 
-class RunsSource(_Part):
+class RunsSource(Described):
     """Runs that somebody recorded elsewhere."""
 
     kind: Literal["runs"]
@@ -119,7 +116,7 @@ class TablesSource(TablesConfig):
     kind: Literal["tables"]
 
 
-class AppSource(_Part):
+class AppSource(Described):
     """An application on a database: tools that read and change it, and a written policy."""
 
     kind: Literal["app"]
@@ -134,7 +131,7 @@ class AppSource(_Part):
     """SPDX id of the licence of what the application holds, where its file states none."""
 
 
-class McpSource(_Part):
+class McpSource(Described):
     """Servers of the Model Context Protocol (extra ``mcp``)."""
 
     kind: Literal["mcp"]
@@ -148,7 +145,7 @@ class McpSource(_Part):
     """SPDX id of the licence of what servers answer that state none."""
 
 
-class WebSource(_Part):
+class WebSource(Described):
     """A web site, in a real browser (extra ``web``)."""
 
     kind: Literal["web"]

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from synth.recipe.load import builtin_text, load_recipe
 from synth.recipe.model import Recipe
+from synth.schemas.described import description_of
 
 __all__ = ["OPTIONAL", "commented_recipe", "short_recipe"]
 
@@ -47,7 +48,7 @@ def short_recipe(dataset: str) -> str:
 
 def _sentence(key: str) -> str:
     """The first clause of what a key of recipes means."""
-    text = " ".join((Recipe.model_fields[key].description or "").split())
+    text = " ".join((description_of(Recipe, key) or "").split())
     return re.split(r"(?<=\.)\s|: |; ", text, maxsplit=1)[0].rstrip(".") + "."
 
 
@@ -69,7 +70,7 @@ def commented_recipe(dataset: str) -> str:
 def _lines(part: BaseModel, indent: str) -> Iterator[str]:
     for name, field in type(part).model_fields.items():
         value = getattr(part, name)
-        yield from _comment(field, indent)
+        yield from _comment(field, description_of(type(part), name) or "", indent)
         yield from _entry(name, value, indent)
 
 
@@ -85,10 +86,10 @@ def _entry(name: str, value: Any, indent: str) -> Iterator[str]:
         yield f"{indent}{name}: {_scalar(value)}"
 
 
-def _comment(field: FieldInfo, indent: str) -> Iterator[str]:
+def _comment(field: FieldInfo, description: str, indent: str) -> Iterator[str]:
     import textwrap
 
-    text = " ".join((field.description or "").split())
+    text = " ".join(description.split())
     choices = [str(choice) for choice in get_args(field.annotation) if isinstance(choice, str)]
     if len(choices) > 1:
         text += f" One of: {', '.join(choices)}."

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from synth.errors import InputError
+from synth.schemas.described import Described
 
 __all__ = ["FIELDS", "Collections", "Divided", "belongs", "field_values"]
 
@@ -27,10 +28,8 @@ _SHOWN = 8
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 
 
-class Collections(BaseModel):
+class Collections(Described):
     """Pages in several collections, each with a search tool of its own: ``search_<name>``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     by: PageField = "folder"
     """What divides the pages: their ``kind``, the ``folder`` of their path (one below it belongs to it), the ``year``

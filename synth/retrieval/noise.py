@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from synth.identity import derive_generator
+from synth.schemas.described import Described
 
 __all__ = ["Noise", "noisy"]
 
@@ -31,10 +32,8 @@ class _Found(Protocol):
 H = TypeVar("H", bound=_Found)
 
 
-class Noise(BaseModel):
+class Noise(Described):
     """How much of a search's results is replaced, by the place of the task on a curriculum."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     start: float = Field(default=0.0, ge=0, le=1)
     """Share of the results that is replaced at the beginning."""

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from synth.identity import versioned
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.encoder import Encoder
 from synth.retrieval.passages import PASSAGE, Found, PassageIndex
 from synth.retrieval.vectors import IndexKind
+from synth.schemas.described import Described
 
 __all__ = [
     "BM25",
@@ -41,10 +42,8 @@ class Arrays(Protocol):
     def arrays(self, name: str) -> Mapping[str, NDArray[Any]]: ...
 
 
-class Vectors(BaseModel):
+class Vectors(Described):
     """How vectors are made and compared, where a search goes by meaning."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     encoder: str = "hashed"
     """Encodes passages and queries: ``hashed`` sees words and their spelling and needs nothing,

@@ -75,7 +75,8 @@ class ExactIndex:
 
     def search(self, queries: Floats, k: int) -> list[list[Neighbour]]:
         """See :class:`VectorIndex`."""
-        best: list[list[Neighbour]] = [[] for _ in queries]
+        none = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+        best = [none for _ in queries]
         for start in range(0, len(self._vectors), _BLOCK):
             block = np.asarray(self._vectors[start : start + _BLOCK], dtype=np.float32)
             scores = np.round(block @ np.asarray(queries, dtype=np.float32).T, _DECIMALS)
@@ -83,9 +84,10 @@ class ExactIndex:
                 column = scores[:, row]
                 least = np.partition(column, -k)[-k] if k < len(column) else -np.inf
                 near = np.flatnonzero(column >= least)
-                found += [Neighbour(start + int(at), float(column[at])) for at in near]
-                best[row] = _ordered(found, k)
-        return best
+                rows, marks = np.concatenate((found[0], start + near)), np.concatenate((found[1], column[near]))
+                order = np.lexsort((rows, -marks))[:k]
+                best[row] = rows[order], marks[order]
+        return [[Neighbour(int(r), float(s)) for r, s in zip(*found, strict=True)] for found in best]
 
 
 class FaissIndex:

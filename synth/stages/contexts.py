@@ -179,6 +179,7 @@ class _Pages:
         self._rows = RowsByKey(documents, "id")
         self._ids = Identifiers(self._names)
         self._known: dict[str, Page] = {}
+        self._by_row: dict[int, Page] = {}
         self._held = 0
         self._allowed: dict[Split, NDArray[np.int64]] = {}
 
@@ -193,7 +194,11 @@ class _Pages:
         return self._ids.row(name)
 
     def by_row(self, row: int) -> Page:
-        return self._known.get(str(self._names[row].as_py())) or self._keep(Page(self._documents.row(row)))
+        page = self._by_row.get(row)
+        if page is None:
+            page = self._known.get(str(self._names[row].as_py())) or self._keep(Page(self._documents.row(row)))
+            self._by_row[row] = page
+        return page
 
     def allowed(self, split: Split) -> NDArray[np.int64]:
         """Rows of the pages that a context of ``split`` may hold beside its gold; pages of mere links are not among
@@ -210,6 +215,7 @@ class _Pages:
         size = len(page.document.text)
         if self._held + size > _KEPT:
             self._known.clear()
+            self._by_row.clear()
             self._held = 0
         self._known[page.document.id] = page
         self._held += size

@@ -30,9 +30,10 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from synth.models.contract import Models, Runtime, Sampling, public_name
+from synth.schemas.described import Described
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import JsonObject, NonEmpty, Row
@@ -59,10 +60,8 @@ C = TypeVar("C", bound="StageConfig")
 R = TypeVar("R", bound=Row)
 
 
-class StageConfig(BaseModel):
+class StageConfig(Described):
     """Config of a stage: every field documented, unknown keys refused, all of it in the fingerprint."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     unhashed: ClassVar[Mapping[str, str]] = {}
     """Fields left out of the fingerprint, each with the reason (a path, a key, a concurrency)."""

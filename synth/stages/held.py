@@ -27,23 +27,40 @@ class Holdings:
         self._divided = None if wanted is None else Divided(wanted, documents)
         self._stage = stage
 
+    @property
+    def spanned(self) -> int:
+        """In how many collections the evidence of a task must lie."""
+        return 1 if self._divided is None else self._divided.wanted.spanned
+
+    def of(self, documents: tuple[str, ...]) -> dict[str, str]:
+        """Id of each of ``documents`` -> its collection; those in none are left out."""
+        return {} if self._divided is None else self._divided.held(documents)
+
+    def too_few(self, documents: tuple[str, ...]) -> str | None:
+        """Where evidence on ``documents`` lies, if in fewer collections than wanted."""
+        used = sorted({*self.of(documents).values()})
+        if self._divided is None or len(used) >= self.spanned:
+            return None
+        return f"its evidence lies in {', '.join(used) or 'no collection'}; {self.spanned} are wanted"
+
     def kept(self, task: Task) -> Outcome:
         """``task``, or why it is none for these collections."""
+        against = self.too_few(task.gold_documents)
+        if against is None:
+            return Outcome(kept=(self.with_collections(task),))
+        rejected = Rejection(
+            stage=self._stage,
+            row_id=str(task.candidate_index),
+            reason=Reason.ONE_COLLECTION,
+            detail=against,
+            split=task.split,
+            preview=task.question[:500],
+        )
+        return Outcome(rejected=(rejected,))
+
+    def with_collections(self, task: Task) -> Task:
+        """``task``, saying which collection holds each page of its evidence."""
         if self._divided is None:
-            return Outcome(kept=(task,))
-        held = self._divided.held(task.gold_documents)
-        used = sorted({*held.values()})
-        if len(used) < self._divided.wanted.spanned:
-            return Outcome(
-                rejected=(
-                    Rejection(
-                        stage=self._stage,
-                        row_id=str(task.candidate_index),
-                        reason=Reason.ONE_COLLECTION,
-                        detail=f"its evidence lies in {', '.join(used) or 'no collection'}",
-                        split=task.split,
-                        preview=task.question[:500],
-                    ),
-                )
-            )
-        return Outcome(kept=(task.model_copy(update={"details": details_with(task.details, Held(collections=held))}),))
+            return task
+        held = Held(collections=self.of(task.gold_documents))
+        return task.model_copy(update={"details": details_with(task.details, held)})

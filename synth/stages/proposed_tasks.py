@@ -27,12 +27,14 @@ from synth.models.asking import quoted
 from synth.models.bridge import together
 from synth.prompting import load_prompt
 from synth.retrieval.bm25 import Bm25Index
+from synth.retrieval.collections import Collections
 from synth.schemas.proposals import ProposalRow
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import CheckResult, Node, Task, Walk
 from synth.schemas.writing import TaskReviewRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
+from synth.stages.held import Holdings
 from synth.stages.task_reviews import Checks, Reviews
 from synth.tasks.draft import Draft, draft_of, finish, same_question
 from synth.tasks.graph_facts import TablePages
@@ -68,6 +70,8 @@ class ProposedTasksConfig(ProposalKeys, StageConfig):
     prompt_version: int
     prompt_sha256: str
     """Version and hash of the file."""
+    collections: Collections | None = None
+    """How the pages are divided where the tasks are to be solved."""
 
 
 @dataclass
@@ -104,6 +108,7 @@ class ProposedTasks(CandidateStage[ProposedTasksConfig]):
         table = self._documents.arrow
         self._environment: Environment = context.make(config.environment, inputs=inputs)
         self._proposer, self._hardener = context.make(config.proposer), context.make(config.hardener)
+        self._holdings = Holdings(config.collections, table, self.name)
         self._pages = TablePages(table)
         search = IndexSearch(Bm25Index(inputs.arrays("index")), table.column("id"))
         self._reviews = Reviews(
@@ -250,7 +255,10 @@ class ProposedTasks(CandidateStage[ProposedTasksConfig]):
             if isinstance(draft, Draft):
                 draft = _as_hard(draft, before)
             if isinstance(draft, Draft):
-                return draft
+                against = self._holdings.too_few(draft.gold_documents)
+                if against is None:
+                    return draft
+                draft = Refused(Reason.ONE_COLLECTION, against)
             last = draft
             if proposal.question is None:
                 break
@@ -262,7 +270,11 @@ class ProposedTasks(CandidateStage[ProposedTasksConfig]):
         each = self.config.shown // max(1, len(made.read))
         pages = [{"document": page.id, "title": page.title, "text": page.shown[:each]} for page in made.read.values()]
         config = self.config
-        wanted = {"facts": [config.facts, config.most_facts], "pages": config.pages}
+        wanted: dict[str, Any] = {"facts": [config.facts, config.most_facts], "pages": config.pages}
+        if self._holdings.spanned > 1:
+            held = self._holdings.of(tuple(made.read))
+            wanted["collections"] = self._holdings.spanned
+            pages = [{**page, "collection": held.get(page["document"], "")} for page in pages]
         if before is None:
             return {"wanted": wanted, "notes": made.run.answer or "", "pages": pages}
         facts = [
@@ -288,7 +300,7 @@ class ProposedTasks(CandidateStage[ProposedTasksConfig]):
         ]
         if made.solved:
             checks.append(CheckResult(check="solved", outcome="passed", detail=made.solved))
-        task = finish(draft, checks, provenance, index)
+        task = self._holdings.with_collections(finish(draft, checks, provenance, index))
         task, found, against = self._reviews.review(task, index)
         if against is not None:
             return Outcome(rejected=(against,))

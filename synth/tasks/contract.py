@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from synth.schemas.described import Described
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult, Hop, Node, Walk
@@ -80,10 +81,8 @@ class Search(Protocol):
         """For each query the ids of its ``k`` best documents, best first, exactly as the agent's tool ranks them."""
 
 
-class CheckConfig(BaseModel):
+class CheckConfig(Described):
     """Thresholds of the checks."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     k: int = Field(default=10, ge=1)
     """A hop is retrievable when its evidence is among this many best results."""

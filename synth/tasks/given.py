@@ -9,6 +9,7 @@ Fields of a question:
     aliases    optional: other ways to write the answer: a list; in CSV parted by ``|``
     documents  optional: ids of the documents that hold the evidence: a list; in CSV parted by ``|``. Without it, the
                whole corpus is searched
+    id         optional (or ``task_id``): what the file calls the question
 
 Evidence is the sentence that names the answer (or an alias), as whole words; among several, the one that shares the
 most words with the question, in the order of the documents. A question without evidence is rejected
@@ -24,6 +25,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -43,9 +45,19 @@ from synth.tasks.draft import Draft, draft_of
 from synth.text.sentences import spans
 from synth.text.words import content_words
 
-__all__ = ["Given", "GivenQuestion", "GivenTasks", "answer_kind_of", "bare_task", "read_given"]
+__all__ = [
+    "COLUMNS",
+    "Given",
+    "GivenQuestion",
+    "GivenTasks",
+    "answer_kind_of",
+    "bare_task",
+    "read_given",
+    "unread_columns",
+]
 
 STAGE = "given_tasks"
+COLUMNS = ("question", "answer", "answers", "aliases", "documents", "id", "task_id")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d$")
 _YEAR = re.compile(r"[12]\d{3}$")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*$")
@@ -86,18 +98,31 @@ def read_given(data: bytes, name: str) -> list[GivenQuestion | Rejection]:
     Raises:
         InputError: not UTF-8, no line at all, or a CSV without the columns ``question`` and ``answer``.
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 at byte {error.start}", where=name, mend="save the file as UTF-8") from error
-    suffix = PurePath(name).suffix.lower()
-    rows = _csv(text, name, "\t" if suffix == ".tsv" else ",") if suffix in (".csv", ".tsv") else _json_lines(text)
-    found = [row if isinstance(row, Rejection) else _question(*row) for row in rows]
+    found = [row if isinstance(row, Rejection) else _question(*row) for row in _rows(data, name)]
     if not found:
         raise InputError(
             "there is no question in the file", where=name, mend="one JSON object per line, or a CSV with a header"
         )
     return found
+
+
+def unread_columns(data: bytes, name: str) -> dict[str, int]:
+    """Columns (keys) of such a file that nothing reads, the most frequent first -> rows that have them.
+
+    Raises:
+        InputError: as :func:`read_given`.
+    """
+    given = (row[1] for row in _rows(data, name) if not isinstance(row, Rejection))
+    return dict(Counter(str(key) for row in given for key in row if key not in COLUMNS).most_common())
+
+
+def _rows(data: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]] | Rejection]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 at byte {error.start}", where=name, mend="save the file as UTF-8") from error
+    suffix = PurePath(name).suffix.lower()
+    return _csv(text, name, "\t" if suffix == ".tsv" else ",") if suffix in (".csv", ".tsv") else _json_lines(text)
 
 
 def _json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]] | Rejection]:
@@ -139,7 +164,7 @@ def _csv(text: str, name: str, delimiter: str) -> Iterator[tuple[int, Mapping[st
             yield _bad(reader.line_num, Reason.MALFORMED, "more fields than the header has", str(row.get("question")))
             continue
         listed = {column: _parted(row.get(column)) for column in ("aliases", "documents")}
-        yield reader.line_num, {"question": row.get("question"), "answer": row.get("answer"), **listed}
+        yield reader.line_num, {**row, **{column: listed[column] for column in listed if column in header}}
 
 
 def _parted(text: str | None) -> list[str]:

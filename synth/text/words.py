@@ -85,7 +85,14 @@ def same_words(left: str, right: str) -> bool:
 
 def tokens(text: str) -> list[str]:
     """Case-folded words without accents and possessive endings; digit groups joined ("12,045" -> "12045")."""
-    return [word for word, _ in token_cases(text)]
+    if not text.isascii():
+        return [word for word, _ in token_cases(text)]
+    found: list[str] = _TOKEN.findall(text)
+    if "'" in text:
+        found = [word.removesuffix("'s") for word in found]
+    if "," in text:
+        found = [word.replace(",", "") for word in found]
+    return [word.lower() for word in found]
 
 
 def token_cases(text: str) -> Iterator[tuple[str, bool]]:
@@ -94,7 +101,9 @@ def token_cases(text: str) -> Iterator[tuple[str, bool]]:
     if not plain_text.isascii():
         plain_text = _UNSPACED.sub(r" \g<0> ", plain_text)
     for match in _TOKEN.finditer(plain_text):
-        raw = re.sub(r"['’]s$", "", match.group())
+        raw = match.group()
+        if raw.endswith(("'s", "’s")):
+            raw = raw[:-2]
         if raw[0].isdigit():
             raw = raw.replace(",", "")
         plain = raw

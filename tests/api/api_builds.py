@@ -83,10 +83,15 @@ def same_through_http(
     return len(runs)
 
 
+def build_command(dataset: str, tasks: int, folder: Path, settings: Mapping[str, Any]) -> list[str]:
+    """The command line of a build whose store and dataset lie in ``folder``."""
+    options = [f"--set={key}={json.dumps(value)}" for key, value in settings.items()]
+    return ["build", dataset, f"--tasks={tasks}", f"--store={folder / 'store'}", f"--out={folder / 'out'}", *options]
+
+
 def killed_and_resumed(dataset: str, tasks: int, folder: Path, settings: Mapping[str, Any], failpoint: str) -> Path:
     """The dataset of a build that was killed at ``failpoint`` (``name:count``) and then finished by two workers."""
-    options = [f"--set={key}={json.dumps(value)}" for key, value in settings.items()]
-    command = ["build", dataset, f"--tasks={tasks}", f"--store={folder / 'store'}", f"--out={folder / 'out'}", *options]
+    command = build_command(dataset, tasks, folder, settings)
     armed = {"SYNTH_FAILPOINT": f"{failpoint}:kill"}
     ended = forked.run(command, folder, variables=armed, memory=resource.RLIM_INFINITY, seconds=500)
     assert ended.returncode == -signal.SIGKILL, ended.stderr

@@ -5,10 +5,23 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from shared_builds import LEAN
 
 import synth
+from synth.cli import main
 from synth.dataset.audit import audit
+
+
+def test_a_plan_says_what_is_wrong_with_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pages.jsonl").write_text('{"text": "Alder Bridge was opened by Alder Stone."}\n')
+    rows = [{"question": "Who opened it?", "answer": "Alder Stone", "note": ""}, {"question": "Who?", "awnser": "X"}]
+    (tmp_path / "asked.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ("--source", str(tmp_path / "pages.jsonl"), "--tasks-file", str(tmp_path / "asked.jsonl"))
+    main(["plan", "docs-search", *given, "--store", str(tmp_path / "store")])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "asked.jsonl: 1 of 2 lines are questions (the first that is none: line 2: answer is missing)" in said
+    assert "columns that nothing reads: note, awnser" in said
 
 
 def test_given_questions_hold_and_what_is_not_proven_is_counted(tmp_path: Path) -> None:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import re
+import resource
+import signal
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from api_builds import killed_and_resumed
+from api_builds import build_command
+from stand_ins import forked
+from stand_ins.call_log import intents
 from stand_ins.model_server import ModelServer, ProposerPlayer
+from stand_ins.model_server.replies import Reply
 
 import synth
 from synth.api import BuildResult
 from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 from synth.errors import BuildError, InputError
+from synth.identity import derive_generator
+from synth.schemas.tasks import Held
 
 TASKS = 4
+KILLS, IN_FLIGHT = 10, 16
 LEAN: dict[str, Any] = {
     "questions": {"kind": "proposed", "harden": 1},
     "critical": None,
@@ -74,17 +84,7 @@ def test_questions_are_proposed_proven_and_kept_with_what_was_explored(tmp_path:
         calls = len(server.log.records())
         again = build(server, notes, tmp_path)
         assert (server.errors, len(server.log.records()), again.reused) == ([], calls, True)
-        settings = settings_of(server, notes)
-        folder = tmp_path / "killed"
-        folder.mkdir()
-        resumed = synth.load(killed_and_resumed("docs-search", TASKS, folder, settings, "journal.append.after:3"))
-        paid = Counter(record.call for record in server.log.records()[calls:])
     dataset = synth.load(built.path)
-    for table in ("tasks", "proposals", "task_reviews"):
-        assert list(resumed.rows(table)) == list(dataset.rows(table))
-    # What was in flight when it was killed may be asked for once more; what had come is not.
-    assert max(paid.values()) <= 2
-    assert sum(paid.values()) - len(paid) <= 8
     assert validate(built.path) == []
     assert list(audit(built.path).violations) == []
     tasks = list(dataset.rows("tasks"))
@@ -104,6 +104,58 @@ def test_questions_are_proposed_proven_and_kept_with_what_was_explored(tmp_path:
     assert "Questions were worded by the model toy after exploring the documents" in card
     (stage,) = [stage for stage in built.report.stages if stage.label == "tasks"]
     assert {(use.role, use.model) for use in stage.models} == {("proposer", "toy")}
+
+
+class _Killing(ProposerPlayer):
+    """Kills the build of the process ``victim`` instead of its reply number ``kill_at``, counted from now."""
+
+    victim: int | None = None
+    kill_at = 0
+
+    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        self.kill_at -= 1
+        if self.kill_at == 0 and self.victim is not None:
+            os.kill(self.victim, signal.SIGKILL)
+        return super().reply(request, sample)
+
+
+def test_killed_ten_times_nothing_is_paid_twice(tmp_path: Path, notes: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    killed.mkdir()
+    with ModelServer({"toy": (player := _Killing())}) as server:
+        undisturbed = synth.load(build(server, notes, whole).path)
+        calls = len(server.log.records())
+        command = build_command("docs-search", TASKS, killed, settings_of(server, notes))
+        for gap in derive_generator(21, "kills of a proposer").integers(3, calls // 8, size=KILLS):
+            process = forked.start(command, killed, {}, resource.RLIM_INFINITY)
+            player.victim, player.kill_at = process.pid, int(gap)
+            process.join(120)
+            assert process.exitcode == -signal.SIGKILL
+        resumed = synth.load(build(server, notes, killed).path)
+    for table in ("tasks", "proposals", "task_reviews"):
+        assert list(resumed.rows(table)) == list(undisturbed.rows(table))
+    # A reply that had come is never asked for again; what was in flight at a kill may be.
+    attempts = intents(killed / "store" / "calls.sqlite")
+    delivered = Counter(attempt.key for attempt in attempts if attempt.state == "delivered")
+    assert delivered == Counter(attempt.key for attempt in intents(whole / "store" / "calls.sqlite"))
+    assert 0 < len(attempts) - delivered.total() <= KILLS * IN_FLIGHT
+    assert {attempt.state for attempt in attempts} == {"delivered", "unknown"}
+
+
+def test_facts_of_two_collections(tmp_path: Path, notes: Path) -> None:
+    """Mills in one, roads and builders in the other: nothing else gets in, and nothing else is paid for a review."""
+    for kind in ("mill", "road", "builder"):
+        for page in notes.glob(f"*-{kind}.md"):
+            (tmp_path / "pages" / kind).mkdir(parents=True, exist_ok=True)
+            moved = re.sub(r"\]\(([^()]*-(\w+)\.md)\)", r"](../\2/\1)", page.read_text())
+            (tmp_path / "pages" / kind / page.name).write_text(moved)
+    with ModelServer({"toy": ProposerPlayer()}) as server:
+        divided = {"by": "folder", "of": {"mills": ["mill"], "others": []}, "spanned": 2}
+        built = build(server, tmp_path / "pages", tmp_path, **{"environment.collections": divided})
+    for task in synth.load(built.path).rows("tasks"):
+        held = Held.of(task.details).collections
+        assert set(held) == set(task.gold_documents)
+        assert set(held.values()) == {"mills", "others"}
 
 
 @pytest.mark.parametrize(

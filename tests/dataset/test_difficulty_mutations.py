@@ -22,8 +22,7 @@ from synth.errors import InputError
 from synth.identity import derive_generator
 from synth.prompting import load_prompt
 from synth.schemas.arrow import from_arrow, to_arrow
-from synth.schemas.difficulty import ClosedBookRow, DifficultyRow
-from synth.schemas.reports import DifficultyReport
+from synth.schemas.difficulty import ClosedBookRow, DifficultyReport, DifficultyRow
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow

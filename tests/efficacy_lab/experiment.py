@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from efficacy_lab.plan import Arm, Plan, Purpose, Teach
 from synth.errors import InputError
 from synth.identity import digest
+from synth.schemas.described import Described
 from synth.store.files import read_sealed_json, write_sealed_json
 
 __all__ = ["BY_HOPS", "Measured", "Results", "TooFew", "Worker", "check_choice", "run_plan"]
@@ -29,10 +30,8 @@ BY_HOPS = "hops "
 """Facts whose names begin so are success rates of the tasks of so many hops."""
 
 
-class Measured(BaseModel):
+class Measured(Described):
     """What an arm did at a place."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     tasks: int = Field(ge=1)
     """Tasks that it was given."""
@@ -50,10 +49,8 @@ class Measured(BaseModel):
         return self.successes / self.runs
 
 
-class Results(BaseModel):
+class Results(Described):
     """All that is finished."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     plan: str
     """The plan's key."""

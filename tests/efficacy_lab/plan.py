@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from efficacy_lab.pair_rules import Rule
 from efficacy_lab.sizes import DecoderConfig, TrainConfig
@@ -15,17 +15,14 @@ from efficacy_lab.words import WordsConfig
 from synth.errors import InputError
 from synth.identity import digest
 from synth.inputs import parse_yaml, read_text
+from synth.schemas.described import Described
 
 __all__ = ["Arm", "Data", "Endpoint", "Place", "Plan", "Purpose", "Seeds", "Teach", "Tested", "load_plan"]
 
 Purpose = Literal["development", "final"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Seeds(_Part):
+class Seeds(Described):
     development: tuple[int, ...] = Field(min_length=1)
     """For every change of data or method."""
     untouched: tuple[int, ...] = Field(min_length=1)
@@ -38,7 +35,7 @@ class Seeds(_Part):
         return self
 
 
-class Place(_Part):
+class Place(Described):
     world: int = Field(ge=0)
     """The world's seed, to which the seed of the run is added."""
     tasks: int = Field(ge=1)
@@ -54,7 +51,7 @@ class Tested(Place):
     """Runs of each task. A draw at temperature 1 says little; further runs of a task cost less than further tasks."""
 
 
-class Data(_Part):
+class Data(Described):
     teach: Place
     """Where the teacher's runs come from."""
     collect: Place
@@ -63,7 +60,7 @@ class Data(_Part):
     """Where arms are tested."""
 
 
-class Teach(_Part):
+class Teach(Described):
     rows: int | None = Field(default=None, ge=1)
     """Of the teacher's runs, the first so many; None = all."""
     runs: Literal["whole", "masked", "unlabelled", "every"] = "whole"
@@ -77,7 +74,7 @@ class Teach(_Part):
     """Keys of the recipe that are otherwise than for the base."""
 
 
-class Arm(_Part):
+class Arm(Described):
     """One way to go on from the base: not at all, on rows, on pairs; or another base."""
 
     says: str
@@ -113,12 +110,12 @@ class Arm(_Part):
         return self
 
 
-class Endpoint(_Part):
+class Endpoint(Described):
     arm: str
     against: str
 
 
-class Plan(_Part):
+class Plan(Described):
     seeds: Seeds
     decoder: DecoderConfig
     words: WordsConfig

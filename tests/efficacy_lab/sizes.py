@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from synth.schemas.described import Described
 
 __all__ = ["DecoderConfig", "TrainConfig"]
 
 
-class DecoderConfig(BaseModel):
+class DecoderConfig(Described):
     """Size of the decoder."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     layers: int = Field(default=4, ge=1)
     """Blocks of attention and feed-forward."""
@@ -32,10 +32,8 @@ class DecoderConfig(BaseModel):
         return self
 
 
-class TrainConfig(BaseModel):
+class TrainConfig(Described):
     """How long and how fast is trained."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     steps: int = Field(ge=1)
     """Updates of the weights."""

@@ -13,6 +13,8 @@ from statistics import fmean, stdev
 
 from pydantic import BaseModel, ConfigDict
 
+from synth.schemas.described import Described
+
 __all__ = ["Compared", "Interval", "compare", "detectable", "interval"]
 
 
@@ -27,10 +29,8 @@ class Interval(BaseModel):
     high: float | None
 
 
-class Compared(BaseModel):
+class Compared(Described):
     """One arm against another, over the seeds that both have."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     arm: str
     against: str

@@ -17,9 +17,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from synth.identity import derive_generator, digest
+from synth.schemas.described import Described
 
 __all__ = [
     "AGENT",
@@ -49,10 +50,8 @@ class SlotsUsedUp(Exception):
     """A conversation has more rare words than there are slots."""
 
 
-class WordsConfig(BaseModel):
+class WordsConfig(Described):
     """What counts as a frequent word."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     share: float = Field(default=0.02, gt=0, le=1)
     """A word is known when it stands in at least this share of the training rows."""
@@ -67,10 +66,8 @@ class WordsConfig(BaseModel):
     """Distinct rare words that one conversation may have."""
 
 
-class Vocabulary(BaseModel):
+class Vocabulary(Described):
     """What was learned from the training rows; nothing else is in it. Ids: controls, words, merged tokens, slots."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     words: tuple[str, ...]
     """Known words, marks and spaces."""

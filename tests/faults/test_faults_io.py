@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Zygote
 from engine_toys import Built, QuestionsConfig, begun, build, finished_on_disk, plan, run_twice
+from stand_ins.zygote import Zygote
 
 from synth.engine import Engine, LocalExecutor, Quiet
 from synth.errors import BuildError, InputError, Interrupted, StoreError

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import Zygote
 from engine_toys import Built, PagesConfig, begun, build, finished_on_disk, plan, run_twice
+from stand_ins.zygote import Zygote
 
 from synth.identity import derive_generator
 from synth.store import FAILPOINTS, activate, check_destination, publish

@@ -6,11 +6,11 @@ import signal
 from pathlib import Path
 
 import pytest
-from conftest import Zygote
 from engine_toys import run_twice
 from model_toys import FakeHub, agent, chat_build, chat_plan, replies, sent
 from stand_ins.call_log import intents, served
 from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions, reconcile, sent_again
+from stand_ins.zygote import Zygote
 
 from synth.engine.options import StoreHub
 from synth.identity import derive_generator

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Zygote
 from faults_builds import PRICES, REASONS, ROLES, Built, arguments, bound, samples_of, serve, with_store_of
 from stand_ins.model_server import FaultKind, Faults, reconcile, sent_again
+from stand_ins.zygote import Zygote
 
 from synth.identity import derive_generator
 from synth.store.calls import IntentState

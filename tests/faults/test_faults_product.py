@@ -12,9 +12,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from conftest import Zygote
 from engine_toys import begun, finished_on_disk, run_twice
 from shared_builds import hashes
+from stand_ins.zygote import Zygote
 
 from synth.identity import derive_generator
 from synth.store import FAILPOINTS

@@ -14,6 +14,7 @@ from synth.pipelines.planner import plan
 from synth.pipelines.steps import STEPS
 from synth.recipe.load import load_recipe
 from synth.recipe.model import Recipe
+from synth.schemas.described import description_of
 
 
 def recipe(stages: list[Any] | None, **settings: Any) -> Recipe:
@@ -23,7 +24,7 @@ def recipe(stages: list[Any] | None, **settings: Any) -> Recipe:
 def test_all_steps_listed_are_the_default() -> None:
     listed, default = plan(recipe(list(STEPS))), plan(recipe(None))
     assert listed == default
-    assert all(f"``{name}``" in str(Recipe.model_fields["stages"].description) for name in STEPS)
+    assert all(f"``{name}``" in str(description_of(Recipe, "stages")) for name in STEPS)
 
 
 def test_a_stage_reads_the_nearest_earlier_writer() -> None:

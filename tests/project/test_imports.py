@@ -237,7 +237,7 @@ def test_help_lists_commands_without_importing_them() -> None:
 
 
 def test_help_of_a_command_imports_no_data_library_and_no_recipe() -> None:
-    """What a command needs when it runs comes late (``synth.cli.late``)."""
+    """What a command needs when it runs comes late (``synth.late``)."""
     code = (
         "import sys\nfrom synth.cli import main\nfrom synth.cli.app import COMMANDS\n"
         "for name in COMMANDS:\n    try: main([name, '--help'])\n    except SystemExit: pass\n"

@@ -7,13 +7,15 @@ import multiprocessing as mp
 import os
 import resource
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from synth.registry import BACKENDS, ENVIRONMENTS, STAGES
 
 _START = mp.get_context("forkserver")
 _IMPORTED_LATE = [place.partition(":")[0] for place in (*STAGES.values(), *ENVIRONMENTS.values(), *BACKENDS.values())]
-_START.set_forkserver_preload(["synth.cli", "synth.api", "synth.pipelines", "synth.recipe.load", *_IMPORTED_LATE])
+_OF_COMMANDS = ("synth.cli", "synth.api", "synth.pipelines", "synth.recipe.load", "synth.engine.executors.preload")
+_START.set_forkserver_preload([*_OF_COMMANDS, *dict.fromkeys(_IMPORTED_LATE)])
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,21 @@ def _command(arguments: list[str], said: str, cwd: str, environ: dict[str, str],
     importlib.import_module("synth.cli").main(arguments)
 
 
+def start(arguments: list[str], folder: Path, variables: dict[str, str], memory: int) -> ForkServerProcess:
+    """`synth` with ``arguments`` in ``folder``, begun: what it says goes to the files ``said.out`` and ``said.err``."""
+    environ = {**os.environ, **variables}
+    process = _START.Process(target=_command, args=(arguments, str(folder / "said"), str(folder), environ, memory))
+    process.start()
+    return process
+
+
 def run(arguments: list[str], folder: Path, *, variables: dict[str, str], memory: int, seconds: float) -> Ended:
     """`synth` with ``arguments`` in ``folder``, which may hold no more than ``memory`` bytes of addresses."""
-    said = str(folder / "said")
-    environ = {**os.environ, **variables}
-    process = _START.Process(target=_command, args=(arguments, said, str(folder), environ, memory))
-    process.start()
+    said = folder / "said"
+    process = start(arguments, folder, variables, memory)
     process.join(seconds)
     if process.exitcode is None:
         process.kill()
         process.join()
         raise TimeoutError(f"{arguments} did not end within {seconds} s")
-    return Ended(process.exitcode, Path(f"{said}.out").read_text(), Path(f"{said}.err").read_text())
+    return Ended(process.exitcode, said.with_suffix(".out").read_text(), said.with_suffix(".err").read_text())

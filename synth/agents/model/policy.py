@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from synth.agents.contract import Decision, History, Policy, Prompt, TurnRejected
 from synth.agents.model.reading import Reading, Unreadable, raw_text, read_reply
@@ -21,6 +20,7 @@ from synth.agents.model.wire import (
 )
 from synth.identity import digest, key_of, versioned
 from synth.models.contract import CallFailed, ChatReply, Model, public_name
+from synth.schemas.described import Described
 from synth.schemas.model_turns import ModelTurn, RepeatedCall
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
@@ -28,10 +28,8 @@ from synth.schemas.trajectories import Role
 __all__ = ["ModelConfig", "ModelPolicy", "model_policy"]
 
 
-class ModelConfig(BaseModel):
+class ModelConfig(Described):
     """How a model is spoken to."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     mode: Mode = "native"
     """``native``: the server reads tool calls. ``structured``: every turn is one JSON object of a given schema, for

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from synth.schemas.described import Described
 
 __all__ = ["PolicyConfig", "Systematic", "TeacherConfig", "ToolPolicyConfig", "ToolTeacherConfig"]
 
@@ -16,16 +18,12 @@ Systematic = Literal["first_date", "first_number", "one_page"]
 """An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
 
 
-class _Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class _Weakness(_Options):
+class _Weakness(Described):
     skill: float = Field(default=0.5, ge=0, le=1)
     """Scales every rate below by ``2 * (1 - skill)``."""
 
 
-class TeacherConfig(_Options):
+class TeacherConfig(Described):
     """How the teacher works."""
 
     verify: float = Field(default=0.5, ge=0, le=1)
@@ -78,7 +76,7 @@ class PolicyConfig(_Weakness):
     """Turns after which it answers as well as it can."""
 
 
-class ToolTeacherConfig(_Options):
+class ToolTeacherConfig(Described):
     """How the teacher works that carries out plans with tools."""
 
     detour: float = Field(default=0.15, ge=0, le=1)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
@@ -27,6 +27,7 @@ from synth.annotate.critical.in_sight import turns_in_sight
 from synth.annotate.critical.plan_turns import plan_turns
 from synth.identity import versioned
 from synth.lexicon.reading import phrases
+from synth.schemas.described import Described
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import fold
@@ -36,10 +37,8 @@ __all__ = ["ExpertConfig", "ScriptedExpert", "scripted_expert"]
 _DOUBTS = phrases("expert")["doubts"]
 
 
-class ExpertConfig(BaseModel):
+class ExpertConfig(Described):
     """How the embedded expert works."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     tries: int = Field(default=3, ge=1, le=16)
     """How often the teacher is asked in each of its ways, with another generator each time."""

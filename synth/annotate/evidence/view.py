@@ -6,6 +6,7 @@ Pure reading of observations, for whoever judges steps (scorer, labels).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from synth.agents.contract import Step
 from synth.agents.plan_view import PlanView
@@ -37,6 +38,11 @@ _YES_NO = frozenset(("yes", "no", "true", "false"))
 def names_of(node: Node) -> tuple[str, ...]:
     """All that texts may call ``node``."""
     return tuple(dict.fromkeys(name for name in (node.name, *node.aliases, *_value_id(node)) if name))
+
+
+@lru_cache(maxsize=8192)
+def _words_of_names(node: Node) -> tuple[str, ...]:
+    return tuple(words for name in names_of(node) if (words := words_of(name)).strip())
 
 
 def _value_id(node: Node) -> tuple[str, ...]:
@@ -118,9 +124,10 @@ def _covers(text: str, quote: str) -> bool:
 
 
 def _named(node: Node, passage: Passage, text: str) -> bool:
-    if any(words_of(name) in text for name in names_of(node) if words_of(name).strip()):
-        return True
-    return any(
+    for words in _words_of_names(node):
+        if words in text:
+            return True
+    return bool(passage.links) and any(
         item.document == node.document_id and any(same_words(item.anchor, name) for name in names_of(node))
         for item in passage.links
     )

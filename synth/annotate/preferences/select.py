@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from synth.schemas.described import Described
 from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.turns import action_kind, turn_ranges
 
@@ -22,10 +23,8 @@ __all__ = [
 ]
 
 
-class Selection(BaseModel):
+class Selection(Described):
     """What goes into the selection. By default: all pairs but those with injected errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kinds: tuple[PairKind, ...] = tuple(kind for kind in PairKind if kind is not PairKind.PERTURBATION)
     """Kinds of pairs."""

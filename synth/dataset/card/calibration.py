@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from synth.annotate.critical.intervals import wilson
-from synth.schemas.reports import BuildReport, DifficultyReport, ReliabilityBin, TargetReport
+from synth.schemas.difficulty import DifficultyReport, ReliabilityBin, TargetReport
+from synth.schemas.reports import BuildReport
 from synth.tasks.difficulty import Bin, Target, expected_calibration_error, reliability
 
 __all__ = ["Calibrations", "auc", "brier", "targets_of"]

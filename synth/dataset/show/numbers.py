@@ -11,7 +11,8 @@ from rich.text import Text
 
 from synth.dataset.show.terminal import clean
 from synth.dataset.stats import Stats
-from synth.schemas.reports import DifficultyReport, OutcomeReport
+from synth.schemas.difficulty import DifficultyReport
+from synth.schemas.reports import OutcomeReport
 
 __all__ = ["NumberTable", "number_tables", "render_stats"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bm25s
 import datatrove.executor.local
 import pyarrow as pa
 
@@ -9,6 +10,6 @@ import synth.engine.executors.pipeline
 
 __all__ = ["LOADED"]
 
-LOADED = (datatrove.executor.local, synth.engine.executors.pipeline)
+LOADED = (bm25s, datatrove.executor.local, synth.engine.executors.pipeline)
 
 pa.array([])  # pyarrow imports pandas when it makes its first array: over a second in every worker

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from synth.environments.app.requests import Requests
+from synth.schemas.described import Described
 
 __all__ = [
     "Argument",
@@ -44,8 +45,8 @@ ColumnType = Literal["text", "integer", "money", "boolean", "date", "datetime"]
 ArgumentType = Literal["text", "note", "integer", "money", "boolean", "date", "datetime", "list"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=True)
+class _Part(Described):
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class Column(_Part):

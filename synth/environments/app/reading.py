@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_args
@@ -83,6 +84,7 @@ def _text(name: str) -> str:
     return read_text(name, mend="give a UTF-8 YAML file")
 
 
+@lru_cache(maxsize=16)
 def parse_definition(text: str, where: str) -> Definition:
     """A definition from the text of its YAML file: names, types and cross-references are checked here, SQL and words
     where tables are made (:mod:`synth.environments.app.checking`).

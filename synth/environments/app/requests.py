@@ -20,7 +20,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from synth.schemas.described import Described
 
 __all__ = [
     "EITHER",
@@ -61,8 +63,8 @@ def holes_in(template: str) -> set[str]:
     return {name for name, _ in HOLE.findall(template)}
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=True)
+class _Part(Described):
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class Look(_Part):

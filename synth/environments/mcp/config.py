@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
 from synth.inputs import checked
+from synth.schemas.described import Described
 
 __all__ = ["VERSION", "WORKSPACE", "McpConfig", "McpServer", "McpServers", "program_of", "read_config"]
 
@@ -33,10 +34,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Argument = Annotated[str, Field(min_length=1, max_length=16_384)]
 
 
-class McpServer(BaseModel):
+class McpServer(Described):
     """One server: a ``command`` (stdio) or a ``url`` (streamable HTTP)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     command: tuple[Argument, ...] = ()
     """Program and arguments of a server over stdio. Each rollout has a process of its own, in a folder of its own;
@@ -75,10 +74,8 @@ class McpServer(BaseModel):
         return self
 
 
-class ServerLimits(BaseModel):
+class ServerLimits(Described):
     """What is borne from servers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     replay_safe: bool = False
     """True: the same calls may be made again, on a fresh server, and do no harm (nothing is sent, bought or deleted

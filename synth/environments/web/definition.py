@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
 from synth.inputs import checked, parse_yaml, read_text
+from synth.schemas.described import Described
 from synth.schemas.row import JsonObject
 
 __all__ = [
@@ -36,19 +37,15 @@ _SHIPPED = Path(__file__).parent / "site"
 Words = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-class SiteStart(BaseModel):
+class SiteStart(Described):
     """A beginning of episodes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     storage: JsonObject = {}
     """Key of the browser's localStorage -> its value; one that is no text is stored as JSON."""
 
 
-class RequestWords(BaseModel):
+class RequestWords(Described):
     """How a person asks for one change of what the site keeps."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     at: Words
     """Where the change is: keys with dots, from the storage key on (``holds``, ``settings.email``)."""
@@ -61,10 +58,8 @@ class RequestWords(BaseModel):
     field) and ``entry`` is the entry with its fields."""
 
 
-class FactWords(BaseModel):
+class FactWords(Described):
     """How a person asks for something that a page states."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     term: Words
     """The term as the page has it, before the value."""
@@ -74,10 +69,8 @@ class FactWords(BaseModel):
     """What kind of value it is."""
 
 
-class SiteDefinition(BaseModel):
+class SiteDefinition(Described):
     """A site."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     title: Words = "a site"
     """What it is, for the agent's instructions."""
@@ -144,10 +137,8 @@ def load_site(site: str) -> tuple[Path, SiteDefinition]:
     return folder, checked(SiteDefinition, loaded if loaded is not None else {}, SITE_FILE)
 
 
-class Window(BaseModel):
+class Window(Described):
     """The browser, and what is kept of the pages that it shows."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     executable: str | None = None
     """Chromium's program; None = the first of chromium-headless-shell (the fastest), chromium, chromium-browser,

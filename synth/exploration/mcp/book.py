@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from synth.environments.contract import ToolResult
 from synth.errors import InputError
 from synth.exploration.walks import choose
 from synth.identity import canonical_json
 from synth.inputs import parse_yaml
+from synth.schemas.described import Described
 
 __all__ = [
     "HOLE",
@@ -45,11 +46,7 @@ HOLE = re.compile(r"\{([a-z_]+(?:#[1-9])?)(?:\.([A-Za-z_]+))?\}")
 Text = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Look(_Part):
+class Look(Described):
     """A call that only shows something."""
 
     tool: Text
@@ -91,7 +88,7 @@ class Record(Look):
         return self
 
 
-class Move(_Part):
+class Move(Described):
     """Something that a user may ask for."""
 
     tool: str | None = None
@@ -114,7 +111,7 @@ class Move(_Part):
         return self
 
 
-class Book(_Part):
+class Book(Described):
     """What may be asked of one kind of server."""
 
     servers: tuple[Text, ...] = Field(min_length=1)

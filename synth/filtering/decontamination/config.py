@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from synth.schemas.described import Described
 
 __all__ = ["Decontaminate", "Part", "Rules"]
 
@@ -12,10 +14,8 @@ Part = Literal["question", "answer", "evidence"]
 """``answer``: with its parts, where it is a list. ``evidence``: the quotes that the walk rests on."""
 
 
-class Rules(BaseModel):
+class Rules(Described):
     """When a text overlaps with a benchmark."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     fields: tuple[str, ...] = ()
     """Fields of a benchmark's rows that are compared with (all text in them, nested too); empty = those of the usual

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from synth.retrieval.vectors import JoinKind
+from synth.schemas.described import Described
 
 __all__ = ["DEDUP_VERSION", "Rules", "TaskRules"]
 
@@ -14,10 +15,8 @@ DEDUP_VERSION = 2
 """Bumped with every change that can change which rows are duplicates: in the fingerprint of all that follows."""
 
 
-class Rules(BaseModel):
+class Rules(Described):
     """Which rows of a table are duplicates of each other."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     exact: bool = True
     """Rows of the same text; case, punctuation and blanks apart, numbers not."""

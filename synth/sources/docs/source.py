@@ -15,10 +15,11 @@ from functools import cached_property
 from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from synth.errors import InputError
 from synth.identity import split_of
+from synth.schemas.described import Described
 from synth.schemas.documents import Anchor, Document, Link
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
@@ -46,10 +47,8 @@ _INDEX_SHARE = 0.5
 """A page whose visible characters stand in links to this share or more is an index: nothing is stated on it."""
 
 
-class DocsConfig(BaseModel):
+class DocsConfig(Described):
     """What to read and how."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     unhashed: ClassVar[Mapping[str, str]] = {"path": "a location; the hash of the content stands in for it"}
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from synth.inputs import open_input
+from synth.schemas.described import Described
 from synth.schemas.documents import ValueKind
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Split
@@ -42,10 +41,8 @@ class Statements:
     """Id -> text that its page ends with. It is read like any page and nothing is asked of it."""
 
 
-class FactsConfig(BaseModel, ABC):
+class FactsConfig(Described, ABC):
     """What sources of facts share. Each says how it is read and which bytes it rests on."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     source: ClassVar[str]
     """What documents of the source say that they come from."""

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pydantic import BaseModel, ConfigDict
-
+from synth.schemas.described import Described
 from synth.sources.facts.columns import Use, heading, plain_cells, singular, use_of
 from synth.sources.facts.table_files import Cells, Table
 from synth.sources.facts.words import names_its_object, plain_label
@@ -27,10 +26,8 @@ has at least ``_MANY`` different values."""
 _MANY = 20
 
 
-class TableKeys(BaseModel):
+class TableKeys(Described):
     """What is known of a table and can't be read off it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kind: str = ""
     """What its rows are, in the singular. Empty: the table's name in the singular: ``countries`` -> country."""

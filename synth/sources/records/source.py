@@ -28,11 +28,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from synth.errors import InputError
 from synth.identity import split_of
 from synth.inputs import LINE_BYTES, open_input, parse_json
+from synth.schemas.described import Described
 from synth.schemas.documents import Document, Link
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
@@ -47,10 +48,8 @@ _SPACES = re.compile(r"[ \t\f\v]+")
 _ISO_DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?:[T ].*)?$")
 
 
-class RecordKeys(BaseModel):
+class RecordKeys(Described):
     """How records become documents, wherever they are."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     name: str = Field(default="records", min_length=1)
     """Name of the source, on every document."""

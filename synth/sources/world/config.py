@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from synth.schemas.described import Described
 
 __all__ = ["GENERATOR_VERSION", "DistractorMix", "WorldConfig"]
 
@@ -12,11 +14,9 @@ GENERATOR_VERSION = 2
 """Bumped with every change that alters a world or a page of the same config."""
 
 
-class DistractorMix(BaseModel):
+class DistractorMix(Described):
     """Written distractors (RAGShaper, arXiv 2601.08699): pages per 100 entities, by kind. They stand among the pages
     that agents search; each says something that is not so, and holds words by which a reader can tell."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     lookalike: float = Field(default=1.0, ge=0.0, le=50.0)
     """Another thing of the same name."""
@@ -36,10 +36,8 @@ class DistractorMix(BaseModel):
         return DistractorMix(**{name: factor * getattr(self, name) for name in type(self).model_fields})
 
 
-class WorldConfig(BaseModel):
+class WorldConfig(Described):
     """What to generate. Everything here changes the result."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     entities: int = Field(default=2_000, ge=300, le=4_000_000)
     """Number of entities, and of pages."""

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from synth.identity import digest
 from synth.lexicon.reading import document_words
 from synth.schemas.arrow import from_arrow
+from synth.schemas.described import Described
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
@@ -33,10 +34,8 @@ _GAP = "____"
 _NOTHING = Reason.NO_WALK
 
 
-class DocsTasksConfig(BaseModel):
+class DocsTasksConfig(Described):
     """Which questions, and how strictly they are judged."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     cloze_share: float = Field(default=0.05, ge=0, le=1)
     """Share of candidates that are sentences with a gap, where the documents offer enough of the other families."""

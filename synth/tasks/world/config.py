@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from synth.schemas.described import Described
 from synth.tasks.contract import CheckConfig
 
 __all__ = ["WorldTasksConfig"]
 
 
-class WorldTasksConfig(BaseModel):
+class WorldTasksConfig(Described):
     """Shapes, sizes and thresholds of world tasks."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     fractions: dict[str, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of the candidates that is drawn for each split, in order; sums to 1. Gold entities then belong to it."""

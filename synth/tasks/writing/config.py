@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from synth.schemas.described import Described
 from synth.schemas.writing import ModelCheck
 
 __all__ = ["CheckKeys", "WritingKeys"]
 
 
-class WritingKeys(BaseModel):
+class WritingKeys(Described):
     """How questions are worded by the role ``writer``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     share: float = Field(default=1.0, gt=0, le=1)
     """Share of the tasks that are worded anew; the others keep the grammar's words."""
@@ -27,11 +26,9 @@ class WritingKeys(BaseModel):
     where a recipe names no checker. False leaves it to exact rules, which compare words and know no meaning."""
 
 
-class CheckKeys(BaseModel):
+class CheckKeys(Described):
     """How tasks are checked by the role ``checker``: a check flags them (``task_reviews``) unless ``reject`` names
     it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     reject: tuple[ModelCheck, ...] = ()
     """Checks that a task must pass, else another takes its place: ``closed_book``, ``alternatives``, ``answerable``,

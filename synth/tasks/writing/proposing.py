@@ -15,8 +15,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from synth.schemas.described import Described
 from synth.schemas.documents import Evidence
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row, Split
@@ -55,10 +56,8 @@ _ABOUT_PAGES = re.compile(
 """A question that speaks of the pages it was made from, instead of what they are about."""
 
 
-class Solved(BaseModel):
+class Solved(Described):
     """How often the policy may solve a question that is proposed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     runs: int = Field(default=4, ge=1, le=64)
     """Runs of the role ``policy`` on each question, and on each harder one."""
@@ -68,10 +67,8 @@ class Solved(BaseModel):
     """A question that a larger share solves is made harder, and rejected where that fails."""
 
 
-class ProposalKeys(BaseModel):
+class ProposalKeys(Described):
     """How questions are explored and proposed, by the role ``proposer``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     steps: int = Field(default=12, ge=3, le=200)
     """Turns of an exploration at most."""

@@ -73,12 +73,21 @@ STEPS: dict[str, tuple[str, tuple[str, ...], list[tuple[int | None, LabelReason,
     "after a step that brought nothing, in a run that ends wrong": (
         "Ada Torrin",
         (ASIDE, ASIDE, MORE),
-        [(1, LabelReason.PROGRESS, ""), (-1, LabelReason.REDUNDANT, ""), (-1, LabelReason.PROPAGATED, "step 1 had")],
+        [
+            (0, LabelReason.NEUTRAL, "leads nowhere"),
+            (-1, LabelReason.REDUNDANT, ""),
+            (-1, LabelReason.PROPAGATED, "step 1 had"),
+        ],
+    ),
+    "leads nowhere twice, in a run that ends wrong": (
+        "Ada Torrin",
+        (ASIDE, MORE),
+        [(0, LabelReason.NEUTRAL, "leads nowhere"), (-1, LabelReason.REDUNDANT, "as step 0")],
     ),
     "the same, but it shows the answer": (
         "Ada Torrin",
         (ASIDE, ASIDE, PAGES[0]),
-        [(1, LabelReason.PROGRESS, ""), (-1, LabelReason.REDUNDANT, ""), (1, LabelReason.PROGRESS, "'jon maak'")],
+        [(0, LabelReason.NEUTRAL, ""), (-1, LabelReason.REDUNDANT, ""), (1, LabelReason.PROGRESS, "'jon maak'")],
     ),
     "the same, in a run that ends right": (
         "<answer>Jon Maak</answer>",
@@ -150,7 +159,17 @@ def test_a_right_answer_is_looked_for_as_an_answer_not_as_a_whole_message(form: 
     assert (end.label, end.label_reason) == (1, LabelReason.SUPPORTED_ANSWER)
     assert "hop" not in end.label_detail, "the question has no walk"
     unread = label(imported(form, last, PAGES[1]), GIVEN)[-1]
-    assert (unread.label, unread.label_reason) == (-1, LabelReason.UNSUPPORTED_ANSWER)
+    assert (unread.label, unread.label_reason) == (1, LabelReason.PROGRESS), "by its verdict"
+    guessed = label(imported(form, last), GIVEN)[-1]
+    assert (guessed.label, guessed.label_reason) == (-1, LabelReason.UNSUPPORTED_ANSWER)
+
+
+def test_a_lead_is_followed_up_where_a_query_names_what_an_earlier_result_did() -> None:
+    value = openai("Ada Torrin", ASIDE, "Nemira lies where two rivers meet.")
+    function = value["messages"][3]["tool_calls"][0]["function"]  # type: ignore[index]
+    function["arguments"] = '{"queries": ["Nemira"]}'
+    row = import_trajectory(find("importers", "openai").read(value), GIVEN, provenance=PROVENANCE)
+    assert "follows up nemira" in label(row, GIVEN)[1].label_detail
 
 
 def test_a_chatty_message_that_its_recorder_calls_right_is_read_by_the_gold_answer() -> None:

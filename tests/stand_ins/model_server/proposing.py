@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
+from zlib import crc32
 
 from stand_ins.model_server.conversation import read_conversation
 from stand_ins.model_server.jobs import answered, read_job
@@ -17,6 +18,12 @@ __all__ = ["ProposerPlayer"]
 Fault = Literal["misquotes", "repeats", "leaks", "ambiguous", "known", "needless", "unread"]
 _LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]*)\)")
 _JOBS = ("tasks/propose", "tasks/harden", "tasks/closed_book", "tasks/alternatives", "tasks/answerable")
+_UNFIT = re.compile(
+    r"\b(?:the|these|this|\w+ing|other) (?:page|document|text|passage|article|excerpt|section|collection)s?\b"
+    r"|according to|(?:mentioned|listed) in|linked from",
+    re.IGNORECASE,
+)
+"""What no question may speak of; the rules are finer than the player."""
 Facts = list[dict[str, str]]
 
 
@@ -57,25 +64,39 @@ class ProposerPlayer:
         if not opened:
             seed = re.findall(r"\(([^()\s]+)\), and find", asked.prompt.question)[0]
             return Reply(reasoning="I begin here.", calls=(Call.of("open", document=seed),))
-        shown = asked.history[-1].results[-1].content
-        further = [name for _, name in _LINK.findall(shown) if name.partition("#")[0] not in opened]
-        if not further or len(opened) > 3:
+        shown = [step.results[-1].content for step in reversed(asked.history)]
+        told = [name for text in shown for line in _sentences(text) for name in _targets(line)]
+        further = [name for name in (*told, *_targets(shown[0])) if name not in opened]
+        if not further or len(opened) > 5:
             return Reply(content=f"I read {', '.join(opened)}.")
-        return Reply(reasoning="This leads on.", calls=(Call.of("open", document=further[0].partition("#")[0]),))
+        return Reply(reasoning="This leads on.", calls=(Call.of("open", document=further[0]),))
 
     def _propose(self, data: Mapping[str, Any]) -> dict[str, Any]:
         pages = data["pages"]
-        for page in reversed(pages):  # what leads there is left for a harder question
-            for other in pages:
-                step = _names(page, other)
-                value = _value(other, page)
-                if page is other or step is None or value is None:
-                    continue
-                question = f"Which number stands beside what “{page['title']}” names in the words {_masked(step)}?"
-                cue = question.split(" beside ", 1)[1].rstrip("?")
-                facts = [{**step, "cue": cue}, {**value, "cue": "Which number stands"}]
-                return self._said(facts, question, value["found"])
+        refused = {each["question"] for each in data["refused"]} if self.fault is None else set()
+        apart = data["wanted"].get("collections", 1) > 1
+        for page in (*pages[1:], *pages[:1]):  # what leads there is left for a harder question
+            others = [one for one in pages if not apart or one["collection"] != page["collection"]]
+            found = [each for each in self._askable(page, others) if each[1] not in refused]
+            if found:
+                # One of them by where the exploration began: many pages lead to the same few.
+                return self._said(*found[crc32(pages[0]["document"].encode()) % len(found)])
         return {"facts": [], "question": None, "answer": "", "aliases": []}
+
+    def _askable(
+        self, page: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[Facts, str, str]]:
+        """Facts, question and answer of every two steps that begin with ``page``."""
+        for other in others:
+            for step in _names(page, other) if other is not page else ():
+                value = _value(other, page, step["found"])
+                if value is None:
+                    continue
+                cue = f"the thing that “{page['title']}” names in the words {_masked(step)}"
+                asks = f"Which value stands in the words {_masked(value)}"
+                question = f"{asks} about {cue}?"
+                if not _UNFIT.search(question) and not mentions(question, [value["found"], step["found"]]):
+                    yield [{**step, "cue": cue}, {**value, "cue": asks}], question, value["found"]
 
     def _said(self, facts: Facts, question: str, answer: str) -> dict[str, Any]:
         if self.fault == "misquotes":
@@ -98,8 +119,8 @@ class ProposerPlayer:
         first = facts[0]
         for page in data["pages"]:
             start = next((one for one in data["pages"] if one["title"] == first["known"]), None)
-            step = None if start is None or page is start else _names(page, start)
-            if step is None or mentions(question, [step["known"]]):
+            step = None if start is None or page is start else next(_names(page, start), None)
+            if step is None or step["found"] != first["known"] or mentions(question, [step["known"]]):
                 continue
             told = f"the thing that “{page['title']}” names in the words {_masked(step)}"
             harder = question.replace(f"“{first['known']}”", told)
@@ -126,33 +147,45 @@ class ProposerPlayer:
         return {"quote": quotes[-1] if settled else "", "answer": answer if settled else None}
 
 
-def _lines(page: Mapping[str, Any]) -> list[str]:
-    lines = [_LINK.sub(r"\1", line).strip() for line in page["text"].splitlines()[1:]]
-    return [part for line in lines for part in re.split(r"(?<=[.!?]) (?=[A-Z])", line) if len(part.split()) > 3]
+def _sentences(text: str) -> list[str]:
+    """What is said in prose, with its links: no titles, menus and cells."""
+    parts = [part.strip() for line in text.splitlines()[1:] for part in re.split(r"(?<=[.!?]) (?=[A-Z])", line)]
+    return [part for part in parts if len(_LINK.sub("", part).split()) > 3]
 
 
-def _names(page: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, str] | None:
-    """The fact of ``page`` that names ``other``."""
-    if mentions(page["title"], [other["title"]]) or mentions(other["title"], [page["title"]]):
-        return None
-    for line in _lines(page):
-        if mentions(line, [other["title"]]):
-            return {"document": page["document"], "quote": line, "known": page["title"], "found": other["title"]}
-    return None
+def _targets(text: str) -> list[str]:
+    return [name.partition("#")[0] for _, name in _LINK.findall(text)]
 
 
-def _value(page: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, str] | None:
-    """A fact of ``page`` that tells a number or else a long word, which ``other`` does not hold."""
-    lines = [line for line in _lines(page) if not mentions(line, [other["title"]])]
+def _names(page: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """The facts of ``page`` that name ``other``, by its title or by the text of a link to it."""
+    for line in _sentences(page["text"]):
+        linked = [text for text, name in _LINK.findall(line) if name.partition("#")[0] == other["document"]]
+        quote = _LINK.sub(r"\1", line)
+        for found in dict.fromkeys((other["title"], *linked)):
+            apart = not mentions(page["title"], [found]) and not mentions(found, [page["title"]])
+            if apart and mentions(quote, [found]):
+                yield {"document": page["document"], "quote": quote, "known": page["title"], "found": found}
+
+
+def _value(page: Mapping[str, Any], other: Mapping[str, Any], name: str) -> dict[str, str] | None:
+    """A fact of ``page``, about what is called ``name``, that tells a number or else a long word; ``other`` holds it
+    nowhere."""
+    lines = [_LINK.sub(r"\1", line) for line in _sentences(page["text"])]
+    lines = [line for line in lines if not mentions(line, [other["title"]])]
+    if name != page["title"]:
+        lines = [line for line in lines if mentions(line, [name])]
+    held = (other["text"] + page["title"] + name).lower()
     for pattern in (r"(?<![\w.,-])\d{3,6}(?![\w.,-])", r"(?<![\w.-])[A-Za-z]{9,}(?![\w.-])"):
         for line in lines:
             for found in re.findall(pattern, line):
-                if found.lower() not in (other["text"] + page["title"]).lower():
-                    return {"document": page["document"], "quote": line, "known": page["title"], "found": found}
+                if found.lower() not in held:
+                    return {"document": page["document"], "quote": line, "known": name, "found": found}
     return None
 
 
 def _masked(step: Mapping[str, str]) -> str:
     shown = re.sub(re.escape(step["found"]), "...", step["quote"], flags=re.IGNORECASE)
     shown = re.sub(re.escape(step["known"]), "it", shown, flags=re.IGNORECASE)
-    return json.dumps(re.sub(r"\d+", "#", shown)[:120], ensure_ascii=False)
+    at = max(0, shown.find("...") - 60)
+    return json.dumps(" ".join(re.sub(r"\d+", "#", shown[at : at + 120]).split()), ensure_ascii=False)

@@ -15,7 +15,7 @@ from synth.schemas.documents import Document
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.tasks.draft import finish
-from synth.tasks.given import Given, GivenQuestion, GivenTasks, read_given
+from synth.tasks.given import Given, GivenQuestion, GivenTasks, read_given, unread_columns
 
 TEXTS = {
     "bridge": "The bridge was opened in 1931. It spans 1,150 metres and was designed by Ann Lee.",
@@ -96,6 +96,20 @@ def test_bad_lines_are_rejected_with_their_number() -> None:
 def test_a_csv_row_with_too_many_fields_is_rejected() -> None:
     found = read_given(b"question,answer\nQ?,A\nQ?,A,B\n", "q.csv")
     assert [isinstance(item, Rejection) for item in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b'{"question": "Q?", "answer": "A", "id": 3, "doks": []}\n{"doks": 1, "note": 2}\n[]', "q.jsonl"),
+        (b"Question,answer,doks,note,id\nQ?,A,,,3\n", "q.csv"),
+    ],
+)
+def test_columns_that_nothing_reads_are_known(data: bytes, name: str) -> None:
+    assert list(unread_columns(data, name)) == ["doks", "note"]
+    first = read_given(data, name)[0]
+    assert isinstance(first, GivenQuestion)
+    assert (first.question, first.answer, first.documents, first.id) == ("Q?", "A", (), "3")
 
 
 @pytest.mark.parametrize(

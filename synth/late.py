@@ -1,4 +1,4 @@
-"""Modules that a command needs when it runs, and ``--help`` does not."""
+"""Modules that a call needs when it runs, and neither ``import synth`` nor ``--help`` does."""
 
 from __future__ import annotations
 

@@ -1,0 +1,142 @@
+"""Our labels of steps, and who failed a run and where, against what people said of public runs.
+
+    python tests/benchmarks/bench_public_labels.py --steps hotpotqa.jsonl bfcl.jsonl
+    python tests/benchmarks/bench_public_labels.py --failures "Who&When/Algorithm-Generated" "Who&When/Hand-Crafted"
+
+``--steps``: files of AgentProcessBench (arXiv 2603.14465): chat runs with ``step_labels`` by number of the message.
+Accuracy is over every step that people labelled: one that a rule leaves without a label counts as wrong, but for the
+column over those that ours labels. Beside ours stand "always +1" and the twelve-line rule: a repeated query or a result
+with nothing new harms, all else helps, the last message by its verdict.
+
+``--failures``: folders of Who&When (arXiv 2505.00212), ``--numbers odd`` or ``even`` for half of the files. Clues and
+their points were chosen on the even numbers of Algorithm-Generated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from synth.agents.contract import History
+from synth.agents.imported import import_trajectory
+from synth.agents.trajectory import history_of
+from synth.annotate.labels import label
+from synth.registry import find
+from synth.schemas.tasks import Task, Walk
+from synth.schemas.trajectories import TrajectoryRow
+from synth.testing.corpus import PROVENANCE, small_tasks
+from synth.text.words import content_words
+
+Signs = Sequence[int | None]
+SIGNS = (-1, 0, 1)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A run that people labelled."""
+
+    row: TrajectoryRow
+    task: Task
+    history: History
+    people: tuple[int, ...]
+    """One label per step."""
+    final: int
+    """People's verdict."""
+
+
+def labelled_runs(file: Path) -> Iterator[Labelled]:
+    for line in file.read_text("utf-8").splitlines():
+        value = json.loads(line)
+        truth = value["ground_truth"]
+        answers = truth.get("target") or [truth.get("answer") or "-"] if isinstance(truth, dict) else ["-"]
+        task = a_task(value["question"], [str(one) for one in answers])
+        read = find("importers", "openai").read({key: value[key] for key in ("messages", "tools") if key in value})
+        row = import_trajectory(read, task, provenance=PROVENANCE)
+        people = tuple(sign for _, sign in sorted(value["step_labels"].items(), key=lambda item: int(item[0])))
+        _, history = history_of(row)
+        if len(history) == len(people):
+            yield Labelled(row, task, history, people, value["final_label"])
+
+
+def a_task(question: str, answers: Sequence[str]) -> Task:
+    more = {"answer": answers[0], "answer_aliases": tuple(answers[1:])}
+    walk = Walk(shape="given", hops=())
+    return small_tasks()[0].model_copy(update={"question": question, "walk": walk, "details": {}, **more})
+
+
+def always(run: Labelled) -> Signs:
+    return [1] * len(run.history)
+
+
+def twelve_lines(run: Labelled) -> Signs:
+    seen: set[str] = set()
+    asked: set[str] = set()
+    found: list[int | None] = []
+    for step in run.history:
+        words = {word for result in step.results for word in content_words(result.content)}
+        calls = {json.dumps([call.name, call.arguments], sort_keys=True) for call in step.turn.calls}
+        found.append(-1 if step.turn.calls and (calls <= asked or not words - seen) else 1)
+        seen |= words
+        asked |= calls
+    if run.row.verdict.correct is False:
+        found[-1] = -1
+    return found
+
+
+def ours(run: Labelled) -> Signs:
+    return [step.label for step in label(run.row, run.task)]
+
+
+RULES: Mapping[str, Callable[[Labelled], Signs]] = {"always +1": always, "twelve lines": twelve_lines, "ours": ours}
+
+
+def print_steps(files: Sequence[Path]) -> None:
+    head = f"{'accuracy':>9}{'macro-F1':>10}{'no label':>10}{'of labelled':>13}"
+    print(f"{'set':<14}{'runs':>6}{'steps':>7}  {'rule':<14}{head}")
+    for file in files:
+        runs = list(labelled_runs(file))
+        known = [[sign is not None for sign in ours(run)] for run in runs]
+        verdicts = Counter((run.row.verdict.correct, run.final) for run in runs)
+        for name, rule in RULES.items():
+            pairs = Counter(pair for run in runs for pair in zip(run.people, rule(run), strict=True))
+            total = pairs.total()
+            right, bare = sum(pairs[sign, sign] for sign in SIGNS), sum(pairs[sign, None] for sign in SIGNS)
+            there = [
+                mine == sign
+                for run, labels in zip(runs, known, strict=True)
+                for sign, mine, known_ in zip(run.people, rule(run), labels, strict=True)
+                if known_
+            ]
+            scores = f"{right / total:>9.3f}{macro_f1(pairs):>10.3f}{bare / total:>10.3f}"
+            scores += f"{sum(there) / len(there):>13.3f}"
+            print(f"{file.stem:<14}{len(runs):>6}{total:>7}  {name:<14}{scores}")
+        told = ", ".join(f"{ours}/{theirs}: {count}" for (ours, theirs), count in sorted(verdicts.items(), key=str))
+        print(f"{'':<14}verdicts, ours/people's: {told}")
+
+
+def macro_f1(pairs: Mapping[tuple[int, int | None], int]) -> float:
+    """Mean F1 of the three labels; ``pairs``: (people's, the rule's) -> steps."""
+    scores = []
+    for sign in SIGNS:
+        given = sum(count for (_, one), count in pairs.items() if one == sign)
+        true = sum(count for (one, _), count in pairs.items() if one == sign)
+        scores.append(2 * pairs.get((sign, sign), 0) / (given + true) if given + true else 0.0)
+    return sum(scores) / len(SIGNS)
+
+
+def main() -> None:
+    about: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    parser = argparse.ArgumentParser(description=__doc__, **about)
+    parser.add_argument("--steps", type=Path, nargs="*", default=[])
+    given = parser.parse_args()
+    if given.steps:
+        print_steps(given.steps)
+
+
+if __name__ == "__main__":
+    main()
