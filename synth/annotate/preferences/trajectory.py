@@ -67,8 +67,8 @@ def trajectory_pairs(
             used |= {left.id, right.id}
             rows.append(_pair(left, right, provenance))
     why = "no run of like length got it right" if sound else "no run got it right"
-    left = sorted(row.id for row in bad if row.id not in used)
-    unpaired = tuple(Unpaired(trajectory_id=name, why=why) for name in left)
+    alone = sorted(row.id for row in bad if row.id not in used)
+    unpaired = tuple(Unpaired(trajectory_id=name, why=why) for name in alone)
     return Pairs(tuple(rows), tuple(rejected), unpaired)
 
 
