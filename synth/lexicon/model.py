@@ -19,6 +19,7 @@ from synth.schemas.documents import ValueKind
 
 __all__ = [
     "Comparison",
+    "DocumentRelation",
     "DocumentWords",
     "EntityTypeEntry",
     "Event",
@@ -238,15 +239,20 @@ class Lexicon(Described):
     """Of nouns that name an end of a relation and no type: ``pupil: pupils``."""
 
 
+class DocumentRelation(Described):
+    """What documents of any maker state of things."""
+
+    question: QuestionWords
+    in_size: InSize | None = None
+
+
 class DocumentWords(Described):
     """Words of questions about documents; ``documents.yaml`` explains the slots."""
 
-    asks: dict[str, tuple[str, ...]]
-    """Relation -> questions for where it leads."""
+    relations: dict[str, DocumentRelation]
+    """Relations that most documentation has; others are worded by their labels."""
     other: tuple[str, ...]
     """Questions for a value under any other label."""
-    cell: tuple[str, ...]
-    """The same where the value stands in a table."""
     identify: tuple[str, ...]
     """Questions for what is described."""
     gaps: tuple[str, ...]
@@ -254,7 +260,7 @@ class DocumentWords(Described):
     sentences: tuple[str, ...]
     """Questions for a word of a sentence, asked in its place."""
     anywhere: tuple[str, ...]
-    """The same where the page has no title of its own."""
+    """Questions for a word of a sentence whose page has no title of its own."""
     untitled: tuple[str, ...]
     """The same where the page has no title of its own."""
 

@@ -68,8 +68,8 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         )
         # A split gets as large a share of the candidates as it holds of the walks, so that none is asked for what it
         # does not have; the shares of pages that the source gives to the splits decide how many that are.
-        capacity = [self._proposer.capacity(split) for split in _SPLITS]
-        self._capacity = capacity
+        offers = [self._proposer.offers(split) for split in _SPLITS]
+        self._capacity = capacity = [sum(each.values()) for each in offers]
         documents, edges = inputs.table("documents").arrow, inputs.table("edges").arrow
         links = int(pc.sum(pc.list_value_length(documents["links"])).as_py() or 0)
         lists = int(pc.sum(pc.equal(documents["kind"], "index")).as_py() or 0)
@@ -78,8 +78,8 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         other = f", {foreign} of them in another language" if foreign else ""
         self._found = f"{len(documents)} pages ({lists} of them lists{other}) with {links} links; facts: {facts}"
         families: Counter[str] = Counter()
-        for split in _SPLITS:
-            families.update({name: len(items) for name, items in self._proposer.items.by_family.get(split, {}).items()})
+        for each in offers:
+            families.update(each)
         self._offers = f"{sum(capacity)} candidates ({_counts(families)})"
         self._dropped = _counts(self._proposer.items.dropped)
         context.metrics["walks"] = float(sum(capacity))

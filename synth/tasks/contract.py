@@ -98,6 +98,9 @@ class CheckConfig(Described):
     margin: float = Field(default=0.01, ge=0, lt=1)
     """Two numbers are told apart only where they differ by more than this share of the larger one; days and years by
     one."""
+    entries: bool = False
+    """Whether the things that are asked about are entries of manuals: a page may state the values of several, and the
+    extreme of a list may be that of all things of its kind."""
     person_kinds: tuple[str, ...] = ("person",)
     """Kinds of entities whose given name is not distinctive: only the family name gives them away."""
 

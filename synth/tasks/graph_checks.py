@@ -158,9 +158,9 @@ def _shortcuts(draft: Draft, facts: Facts, pages: Pages | None, config: CheckCon
         yield from _loops(walk.hops, facts, config)
     if walk.operations:
         yield from _idle_operations(walk)
-        yield from _known_extremes(walk, facts)
+        yield from () if config.entries else _known_extremes(walk, facts)
     if draft.shape in ("comparison", "computation"):
-        yield from _near_candidates(walk, facts)
+        yield from _near_candidates(walk, facts, config)
     if draft.shape == "computation":
         quotes = " ".join(hop.evidence.quote for hop in walk.hops)
         if found := mentions(quotes, [draft.answer, *draft.answer_aliases]):
@@ -253,12 +253,12 @@ def _known_extremes(walk: Walk, facts: Facts) -> Iterator[str]:
                 yield f"{hop.source.name!r} is last of all of its kind"
 
 
-def _near_candidates(walk: Walk, facts: Facts) -> Iterator[str]:
+def _near_candidates(walk: Walk, facts: Facts, config: CheckConfig) -> Iterator[str]:
     over = [walk.hops[i] for operation in walk.operations for i in operation.over]
     pages: dict[str, Node] = {}
     for hop in over:
         other = pages.setdefault(hop.evidence.document_id, hop.source)
-        if other.id != hop.source.id:
+        if other.id != hop.source.id and not config.entries:
             yield f"one page states the measures of {other.name!r} and {hop.source.name!r}"
     candidates = {hop.source.id: hop.source for hop in over}
     for left, right in combinations(candidates.values(), 2):

@@ -17,6 +17,7 @@ __all__ = ["Bound", "Clue", "Deed", "Reading", "clue_hops", "read_task"]
 
 _MEMBER = re.compile(r"(?!.*see also)(?:is |are |be )?(?:found in|from|part of|belongs? to|in)\b", re.IGNORECASE)
 _VALUES = frozenset(("date", "year", "number", "quantity", "text", "range"))
+_ON_PAGE = re.compile(r"\b(?:in|page) “([^“”]{2,90})”")
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class Reading:
     """What kind of thing the question word asks for (which/who, when, what year, how many, how long)."""
     deeds: tuple[Deed, ...] = ()
     """In the order in which they can be done."""
+    pages: tuple[str, ...] = ()
+    """Titles of the pages on which the question says that a thing stands ("the --all option in “Config”")."""
     wanted: tuple[tuple[str, int], ...] = ()
     """Where ``answer`` is -1: what the answer is made of, in order, as ("clue", unknown) or ("deed", number)."""
 
@@ -120,7 +123,7 @@ def read_task(task: Task) -> Reading:
     kinds = _kinds(task.question, clues)
     asked = clues[-1].target
     clues = [_with(clue, kinds[clue.target], task.answer_kind if clue.target == asked else None) for clue in clues]
-    return Reading(task.question, tuple(clues), asked, task.answer_kind)
+    return Reading(task.question, tuple(clues), asked, task.answer_kind, pages=_pages(task.question))
 
 
 def _pattern(task: Task) -> Pattern | None:
@@ -144,7 +147,12 @@ def _read_pattern(task: Task, pattern: Pattern) -> Reading:
     kinds = _kinds(task.question, clues)
     clues = [_with(clue, kinds[clue.target], _value_kind(hop)) for clue, hop in zip(clues, first, strict=True)]
     deeds = tuple(_deed(operation, task, pattern, numbers) for operation in task.walk.operations)
-    return Reading(task.question, tuple(clues), -1, task.answer_kind, deeds, _wanted(task, pattern, numbers, deeds))
+    wanted = _wanted(task, pattern, numbers, deeds)
+    return Reading(task.question, tuple(clues), -1, task.answer_kind, deeds, _pages(task.question), wanted)
+
+
+def _pages(question: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(match[1] for match in _ON_PAGE.finditer(question)))
 
 
 def _clue(task: Task, hop: Hop, source: int | None, target: int) -> Clue:

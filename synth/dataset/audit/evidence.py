@@ -31,7 +31,8 @@ def asks_pages(task: Task) -> bool:
     if stage == "model_assisted_tasks":
         # Every walk over a graph is checked for a direct hit, and no question of pages is.
         return not is_given(task) and all(one.check != "no_direct_hit" for one in task.checks)
-    return stage == "docs_tasks"
+    described = any(hop.source.kind == "description" for hop in task.walk.hops)
+    return stage == "docs_tasks" and described
 
 
 def is_given(task: Task) -> bool:
@@ -90,14 +91,9 @@ class EvidenceAudit:
 
     def _asked(self) -> None:
         for place, task in self._questions:
-            problems, unsure = self._documentation.judge(task)
-            for rule, what in problems:
+            for rule, what in self._documentation.judge(task):
                 self._found.add(place, task.id, rule, what)
-            for rule in ("unique", "shortcut"):
-                if rule in unsure:
-                    self._walks.leave([rule], unsure[rule])
-                else:
-                    self._walks.checked[rule] += 1
+            self._walks.checked.update(("unique", "shortcut"))
         self._documentation.forget()
         self._pages.clear()
         self._questions.clear()

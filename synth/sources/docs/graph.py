@@ -309,7 +309,7 @@ class _Builder:
     def _rows(self, page: _Page, table: Table) -> None:
         """A thing for each row of a table, and a fact for each cell behind its first."""
         kind = section_name(table.heading[0]).name.lower().strip()
-        kind = group_kind(kind) or (kind if re.fullmatch(r"[a-z]+(?: [a-z]+){0,2}", kind) else "entry")
+        kind = group_kind(kind) or (kind if re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind) else "entry")
         labels = [relation_name(label) for label in table.heading]
         names = Counter(row[0].text for row in table.rows)
         for row in table.rows:

@@ -54,7 +54,7 @@ class Stated:
 
 def relation_name(label: str) -> str:
     """A label or column heading as the name of a relation: "Default value" -> "default"."""
-    words = re.sub(r"[^a-z0-9 ]+", " ", label.lower()).split()
+    words = re.sub(r"[^\w ]+|_", " ", label.lower()).split()
     name = "_".join(words)
     name = {"default_value": "default", "default_setting": "default", "defaults": "default", "added_in": "since"}.get(
         name, name

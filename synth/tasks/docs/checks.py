@@ -16,12 +16,17 @@ from synth.tasks.docs.leaks import spells_out
 from synth.tasks.docs.sentences import Sentences
 from synth.tasks.draft import Draft
 from synth.tasks.text import mentions, value_forms
+from synth.text.numbers import NUMERALS
 from synth.text.words import FUNCTION_WORDS, tokens
 
 __all__ = ["Failure", "Judge"]
 
 Search = Callable[[str, int], Sequence[int]]
 _VALUES = frozenset(("text", "number", "date", "year", "quantity"))
+_STATED = {"since": "version"}
+"""Relation -> the word that any sentence has which states it, where that is not its name."""
+_SAME_WORDS = 0.9
+"""Share of the words of a condition in another sentence from which that says the same."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Judge:
 
     def rival(self, words: str, own: tuple[int, int, int], names: Sequence[str], within: int | None) -> str | None:
         """A sentence that says the words of something else (:meth:`Sentences.rival`)."""
-        return self._sentences.rival(words, own, names, share=self._overlap, within=within)
+        return self._sentences.rival(words, [own], names, share=self._overlap, within=within)
 
     def run(self, draft: Draft, family: str) -> tuple[CheckResult, ...] | Failure:
         """All results, or the first failure."""
@@ -67,14 +72,36 @@ class Judge:
             results.append(CheckResult(check=name, outcome="passed", detail=outcome))
         return tuple(results)
 
+    def read(self, draft: Draft) -> tuple[list[CheckResult], Reason | None]:
+        """What the documents say of a draft that the graph has proven; the first failure ends it."""
+        results: list[CheckResult] = []
+        for name, check in (
+            ("answer_not_in_question", self._answer_hidden),
+            ("split", self._split),
+            ("evidence", self._evidence),
+            ("no_rival", self._no_rival),
+            ("one_passage", self._no_shortcut),
+            ("retrievable", self._retrievable),
+        ):
+            outcome = check(draft)
+            if isinstance(outcome, Failure):
+                return [*results, CheckResult(check=name, outcome="failed", detail=outcome.detail)], outcome.reason
+            results.append(CheckResult(check=name, outcome="passed", detail=outcome))
+        return results, None
+
     # Nothing that is sought stands in the question.
 
     def _answer_hidden(self, draft: Draft) -> str | Failure:
         question = draft.question
+        if any(op.kind == "count" for op in draft.walk.operations) and mentions(
+            question, [draft.answer, *draft.answer_aliases]
+        ):
+            return Failure(Reason.ANSWER_IN_QUESTION, f"the question holds {draft.answer!r}")
         for hop in draft.walk.hops:
             node = hop.target
             if node.kind in _VALUES and node.document_id is None:
                 forms = [*value_forms(node.id, draft.answer_kind, node.name), *node.aliases]
+                forms += NUMERALS[int(node.id) : int(node.id) + 1] if node.id.isdecimal() else ()
             else:
                 forms = [f for f in (node.name, *node.aliases) if len(f) > 1]
                 if spells_out(hop.cue, node.name):
@@ -151,10 +178,24 @@ class Judge:
                 return Failure(Reason.NOT_UNIQUE, f"hop {number}: the page says the same elsewhere: {rival!r}")
         return "every sentence of the documents was compared"
 
+    def _no_rival(self, draft: Draft) -> str | Failure:
+        """What is sought by a value that it has: no sentence says the same of anything else, whether or not it was read
+        as a fact."""
+        hops = draft.walk.hops
+        within = next((self._corpus.row_of[h.evidence.document_id] for h in hops if _on_page(h)), None)
+        sought = [hop for hop in hops if hop.source.kind in _VALUES]
+        own = [(self._corpus.row_of[h.evidence.document_id], h.evidence.start, h.evidence.end) for h in sought]
+        names = [name for hop in sought for name in (hop.target.name, *hop.target.aliases)]
+        for cue in dict.fromkeys(f"{_STATED.get(h.relation, h.relation)} {h.source.name}" for h in sought):
+            rival = self._sentences.rival(cue, own, names, share=_SAME_WORDS, within=within)
+            if rival is not None:
+                return Failure(Reason.NOT_UNIQUE, f"another sentence says {cue!r}: {rival!r}")
+        return f"{len(sought)} values looked for"
+
     # No part of the question is enough.
 
     def _no_shortcut(self, draft: Draft) -> str | Failure:
-        hops = draft.walk.hops
+        hops = draft.walk.hops if draft.shape == "composition" else ()
         spans = {(hop.evidence.document_id, hop.evidence.start) for hop in hops}
         if len(spans) < len(hops):
             return Failure(Reason.SHORTCUT, "one sentence states everything")
@@ -170,8 +211,14 @@ class Judge:
         ranks = []
         for number, hop in enumerate(draft.walk.hops):
             wanted = self._corpus.row_of[hop.evidence.document_id]
+            if any(
+                _on_page(other) and other.evidence.document_id == hop.evidence.document_id for other in draft.walk.hops
+            ):
+                ranks.append(1)  # the question names the page
+                continue
             described = hop.source.kind == "description"
-            queries = [hop.cue] if described else [hop.source.name, f"{hop.source.name} {hop.cue}"]
+            queries = [hop.cue] if described else [f"{hop.source.name} {hop.cue}"]
+            queries += [] if described or hop.source.kind in _VALUES else [hop.source.name]
             best = 0
             for query in queries:
                 found = list(self._search(query, self._k))
@@ -184,6 +231,11 @@ class Judge:
                 return Failure(Reason.NOT_RETRIEVABLE, f"hop {number}: {queries[0]!r} does not find its page")
             ranks.append(best)
         return f"ranks {ranks}"
+
+
+def _on_page(hop: Hop) -> bool:
+    """Whether the hop leads from a page that the question names to what stands on it."""
+    return hop.relation == "part_of" and not hop.forward and hop.source.document_id is not None
 
 
 def _telling(form: str) -> bool:

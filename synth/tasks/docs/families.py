@@ -1,10 +1,10 @@
 """What a corpus can be asked: every candidate of every family, found once.
 
-``identify``  which thing does what its page says of it        ``value``      a value of a thing that is named
-``described`` a value of a thing that is described             ``cited``      a value of what another page speaks of
-``relation``  where a relation leads, one step or two          ``subject``    what a sentence speaks of
-``sentence``  a word of a sentence, asked for in its place
-``cloze``     a telling word left out of a sentence: the floor that any tree of prose gives
+``identify``  which thing does what its page says of it        ``subject``    what a sentence speaks of
+``described`` a value of a thing that is described             ``sentence``   a word of a sentence, in its place
+``cited``     a value of what another page speaks of           ``cloze``      a telling word left out of a sentence
+
+What is asked of things that have names goes by the general shapes (:mod:`synth.tasks.docs.shapes`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from synth.schemas.documents import Edge
 from synth.schemas.row import Split
 from synth.sources.docs.salient import stands_alone
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.wording import TYPED, Words, in_place, subject_question
+from synth.tasks.docs.wording import Words, in_place, subject_question
 from synth.text.words import FUNCTION_WORDS, tokens
 
-__all__ = ["DESCRIBED", "Item", "Items"]
+__all__ = ["DESCRIBED", "Item", "Items", "is_answer"]
 
 DESCRIBED = ("described_as", "subtitle")
 _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
 """Relations that are no answer by themselves, or of which a thing has several."""
-_COIN = frozenset("true false on off yes no boolean none null 0 1 enabled disabled".split())
-"""Values that a guess may hit: asked for only behind a step that must be made."""
 _LONGEST = 70
 
 
@@ -49,6 +47,8 @@ class Items:
         self._corpus = corpus
         self._words = words
         self.dropped: Counter[str] = Counter()
+        self.asked: set[str] = set()
+        """Relations that lead to what a question can ask for."""
         self._said: dict[int, tuple[int, str]] = {}
         """Thing -> (edge, clause) of the description that is used for it."""
         self._values: dict[int, list[int]] = defaultdict(list)
@@ -96,11 +96,12 @@ class Items:
                 continue
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
-            elif edge.value is not None and not _is_answer(edge.value):
+            elif edge.value is not None and not is_answer(edge.value):
                 self.dropped["values that are no short answer"] += 1
-            elif not self._words.asks(edge.relation, "x", cell=self._words.is_cell(edge.subject)):
+            elif not self._words.asks(edge.relation, "x"):
                 self.dropped["relations that make no question"] += 1
             else:
+                self.asked.add(edge.relation)
                 self._values[edge.subject].append(number)
 
     def _all(self) -> Iterator[Item]:
@@ -111,21 +112,6 @@ class Items:
             for value in self._values.get(entity, ()):
                 if corpus.edges[value].value is not None and not self._is_column(value, number):
                     yield Item("described", (number, value), self._end(value), corpus.edges[value].relation)
-        for entity, values in self._values.items():
-            named = words.name(entity)
-            for value in values:
-                edge = corpus.edges[value]
-                if named is None:
-                    self.dropped["things without a name of their own"] += 1
-                elif edge.object >= 0:
-                    yield Item("relation", (value,), self._end(value), edge.relation)
-                    if edge.relation in TYPED:
-                        continue
-                    for further in self._values.get(edge.object, ()):
-                        if corpus.edges[further].object != entity:
-                            yield Item("relation", (value, further), self._end(further), edge.relation)
-                elif edge.value is not None and edge.value.lower() not in _COIN:
-                    yield Item("value", (value,), self._end(value), edge.relation)
         for number, edge in enumerate(corpus.edges):
             if edge.document not in corpus.english:
                 continue
@@ -153,7 +139,7 @@ class Items:
         return edge.value if edge.value is not None else self._corpus.entities[edge.object].id
 
 
-def _is_answer(value: str) -> bool:
+def is_answer(value: str) -> bool:
     return (
         0 < len(value) <= _LONGEST and "\n" not in value and any(c.isalnum() for c in value) and len(value.split()) <= 8
     )

@@ -21,6 +21,7 @@ from synth.schemas.tasks import CheckResult, Hop, Node, Walk
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.families import Item, Items
+from synth.tasks.docs.shapes import Shapes
 from synth.tasks.docs.wording import Words, in_place, subject_question
 from synth.tasks.draft import Draft, draft_of, gold_documents, same_question
 
@@ -30,6 +31,8 @@ _SCARCE = 300
 """With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
+_WEIGHTS = {"shapes": 2.0, "cited": 0.5, "cloze": 0.25}
+_SHAPES = "shapes"
 _GAP = "____"
 _NOTHING = Reason.NO_WALK
 
@@ -87,6 +90,7 @@ class DocsProposer:
         self._words = Words(self.corpus)
         self.items = Items(self.corpus, self._words)
         self._judge = Judge(self.corpus, search, k=config.k, overlap=config.overlap)
+        self.shapes = Shapes(self.corpus, self._words, self.items, self._judge, "docs_tasks")
         self._by_answer: dict[int, dict[tuple[str, str], list[Item]]] = {}
 
     @property
@@ -94,15 +98,20 @@ class DocsProposer:
         """Ids of the documents that no split owns (METHODS 9: declared and listed)."""
         return [self.corpus.columns.ids[row] for row in sorted(self.corpus.hubs)]
 
-    def capacity(self, split: Split) -> int:
-        """How many different candidates there are for a split; each is at most one question."""
-        return sum(map(len, self.items.by_family.get(split, {}).values()))
+    def offers(self, split: Split) -> dict[str, int]:
+        """How many different candidates of each family there are for a split; each is at most one question."""
+        found = {family: len(items) for family, items in self.items.by_family.get(split, {}).items()}
+        return {**found, _SHAPES: self.shapes.sizes[split]} if self.shapes.sizes[split] else found
 
     def propose(self, index: int, split: Split, generator: np.random.Generator) -> Proposed | Rejection:
         """Candidate ``index`` for ``split``, or why there is none."""
-        item = self._pick(split, generator)
-        if item is None:
+        family = self._family(split, generator)
+        if family is None:
             return _rejection(index, split, Failure(_NOTHING, "the documents offer nothing for this split"), "")
+        if family == _SHAPES:
+            made = self.shapes.propose(index, int(generator.integers(1 << 32)))
+            return made if isinstance(made, Rejection) else Proposed(made.draft, made.checks)
+        item = self._pick(self.items.by_family[split][family], generator)
         draft = self._draft(item, split, generator)
         if isinstance(draft, Failure):
             return _rejection(index, split, Failure(draft.reason, f"{item.family}: {draft.detail}"), "")
@@ -112,21 +121,22 @@ class DocsProposer:
             return _rejection(index, split, judged, draft.question)
         return Proposed(draft, judged)
 
-    def _pick(self, split: Split, generator: np.random.Generator) -> Item | None:
-        """First a family, by the root of how many candidates it has, then a label and an answer in the same way, so
-        that no template and no answer crowds out the others."""
-        groups = self.items.by_family.get(split, {})
-        if not groups:
+    def _family(self, split: Split, generator: np.random.Generator) -> str | None:
+        """A family, by the root of how many candidates it has and by how well its questions read."""
+        offers = self.offers(split)
+        if not offers:
             return None
-        sizes = {family: min(len(items), _ENOUGH) ** 0.5 for family, items in sorted(groups.items())}
-        rest = sum(size for family, size in sizes.items() if family != "cloze")
-        sizes["cloze"] = sizes.get("cloze", 0.0) / 4
-        sizes["cited"] = sizes.get("cited", 0.0) / 2
-        if "cloze" in groups and sum(len(v) for family, v in groups.items() if family != "cloze") >= _SCARCE:
-            share = self.config.cloze_share
-            sizes["cloze"] = rest * share / (1 - share) if share < 1 else sizes["cloze"]
-        family = _drawn(sizes, generator)
-        items = groups[family]
+        weights = {
+            family: min(size, _ENOUGH) ** 0.5 * _WEIGHTS.get(family, 1.0) for family, size in sorted(offers.items())
+        }
+        share = self.config.cloze_share
+        if "cloze" in offers and sum(offers.values()) - offers["cloze"] >= _SCARCE and share < 1:
+            rest = sum(weight for family, weight in weights.items() if family != "cloze")
+            weights["cloze"] = rest * share / (1 - share)
+        return str(_drawn(weights, generator))
+
+    def _pick(self, items: Sequence[Item], generator: np.random.Generator) -> Item:
+        """A label and an answer by the roots of their numbers, so that no template and no answer crowds out others."""
         by_answer = self._by_answer.get(id(items))
         if by_answer is None:
             by_answer = self._by_answer[id(items)] = {}
@@ -148,8 +158,6 @@ class DocsProposer:
             return self._identify(edges[0], item, split, generator)
         if item.family == "described":
             return self._described(edges[0], edges[1], item, split, generator)
-        if item.family in ("value", "relation"):
-            return self._value(edges, item, split, generator)
         if item.family == "cited":
             return self._cited(edges[0], edges[1], item, split, generator)
         return self._sentence(edges[0], item, split, generator)
@@ -190,8 +198,8 @@ class DocsProposer:
         cue = f"{noun} {said if '{said}' in frame else clause}"
         return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
 
-    def _asked(self, relation: str, subject: int, x: str, generator: np.random.Generator) -> str | None:
-        options = self._words.asks(relation, x, cell=self._words.is_cell(subject))
+    def _asked(self, relation: str, x: str, generator: np.random.Generator) -> str | None:
+        options = self._words.asks(relation, x)
         return _one_of(options, generator) if options else None
 
     def _described(
@@ -201,29 +209,11 @@ class DocsProposer:
         if isinstance(found, Failure):
             return found
         x = f"the {found[0]} {found[1]}"
-        question = self._asked(value.relation, value.subject, x, generator)
+        question = self._asked(value.relation, x, generator)
         if question is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
         told = self._told(edge, edge.subject, x, found[1])
         return self._finish(item, question, [told, self._step(value, told.target, _around(question, x), (0,))], split)
-
-    def _value(
-        self, edges: Sequence[Edge], item: Item, split: Split, generator: np.random.Generator
-    ) -> Draft | Failure:
-        x = self._words.name(edges[0].subject)
-        if x is None:
-            return Failure(Reason.UNNATURAL, "the thing has no name of its own")
-        last, start = edges[-1], self.corpus.node(edges[0].subject)
-        bridge = x if len(edges) == 1 else f"the {edges[0].relation.replace('_', ' ')} of {x}"
-        question = self._asked(last.relation, last.subject, bridge, generator)
-        if question is None:
-            return Failure(Reason.UNNATURAL, "no words for the value")
-        if len(edges) == 1:
-            return self._finish(item, question, [self._step(last, start, question.removesuffix("?"))], split)
-        first = self._step(edges[0], start, bridge)
-        return self._finish(
-            item, question, [first, self._step(last, first.target, _around(question, bridge), (0,))], split
-        )
 
     def _cited(
         self, edge: Edge, value: Edge, item: Item, split: Split, generator: np.random.Generator
@@ -234,7 +224,7 @@ class DocsProposer:
         masked = _masked(corpus.quote(edge), self._names(edge.object))
         if masked is None or noun is None or any(c in title for c in "“”"):
             return Failure(Reason.UNNATURAL, "the sentence does not name the thing once")
-        asked = self._asked(value.relation, value.subject, f"the {noun} that is left out here", generator)
+        asked = self._asked(value.relation, f"the {noun} that is left out here", generator)
         if asked is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
         question = f"The page “{title}” says: “{masked}” {asked}"

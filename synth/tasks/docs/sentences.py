@@ -55,13 +55,19 @@ class Sentences:
         self._weight = {word: math.log(1 + n / len(found)) for word, found in self._postings.items()}
 
     def rival(
-        self, words: str, own: tuple[int, int, int], names: Sequence[str], *, share: float, within: int | None = None
+        self,
+        words: str,
+        own: Sequence[tuple[int, int, int]],
+        names: Sequence[str],
+        *,
+        share: float,
+        within: int | None = None,
     ) -> str | None:
         """Another sentence that holds ``share`` of the words, weighted by rarity, and is not said of the same thing.
 
         Args:
             words: what the question says.
-            own: (row, start, end) of the evidence.
+            own: (row, start, end) of each piece of evidence.
             names: of the thing that is sought; a sentence that has one of them, or stands under it, says it of that.
             within: only sentences of this document count: the question names it.
         """
@@ -84,15 +90,19 @@ class Sentences:
             place = self._places[at]
             if within is not None and place.row != within:
                 continue
-            if place.row == own[0] and place.start < own[2] and own[1] < place.end:
+            if any(place.row == row and place.start < end and start < place.end for row, start, end in own):
                 continue
             if sum(weight[n] for n in wanted & place.words) < share * total:
                 continue
             text = self._texts[place.row]
             near = text[max(0, place.start - _ABOVE) : place.end]
-            if not mentions(near, names) and not any(len(name) > 2 and name in near for name in names):
+            if not mentions(near, names) and not any(_stands_in(name, near) for name in names):
                 return " ".join(text[place.start : place.end].split())[:120]
         return None
+
+
+def _stands_in(name: str, text: str) -> bool:
+    return len(name) > 2 and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:

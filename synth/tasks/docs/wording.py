@@ -11,10 +11,7 @@ from synth.tasks.docs.leaks import leaks
 from synth.text.inflection import capital, imperative
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["TYPED", "Words", "in_place", "subject_question"]
-
-TYPED = frozenset(("replacement", "alias_of", "subclass_of", "returns", "like"))
-"""Relations between things that sentences of documentation state in words of their own."""
+__all__ = ["Words", "in_place", "is_plural", "subject_question"]
 
 _PLACES = frozenset(("page", "section", "index", "chapter", "appendix", "part"))
 _LOCAL = frozenset(
@@ -23,7 +20,10 @@ _LOCAL = frozenset(
 )
 """Kinds whose things mean something on their page alone: a question names the page."""
 _LEAST = 3
-_NOUNS = frozenset("size status value unit range version symbol code syntax meaning module context format".split())
+_NOUNS = frozenset("format name type range result state value access class display document group model".split())
+"""Verbs of documentation that are nouns as well when a label ends in them."""
+_NO_NOUN = ("ed", "ing", "ly", "able", "ible", "ful", "ous")
+_OPENS_NO_NOUN = frozenset("implicitly requires includes if when how see since introduced".split())
 _NO_LABEL = frozenset(
     "is are can has have does do was were may must should name names notes note comment comments description example "
     "examples yes no x links refers see also mentions value values".split()
@@ -78,7 +78,7 @@ class Words:
             None
             if kind in _PLACES
             or kind in ("entry", "thing")
-            or not re.fullmatch(r"[A-Za-z+]+(?:[ -][A-Za-z]+){0,2}", kind)
+            or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
         )
 
@@ -92,21 +92,21 @@ class Words:
             )
         )
 
-    def is_cell(self, entity: int) -> bool:
-        """Whether the thing is a row of a table."""
-        return "~row" in self._corpus.entities[entity].id
-
-    def place(self, row: int) -> str:
-        """ "of git-log" or "in “Config”": how a question says which page it means; empty where it can't."""
+    def page(self, row: int) -> str:
+        """ "git-log", "the mod_ssl module" or "“Config”": what a question calls a page; empty where it can't."""
         corpus = self._corpus
-        page = corpus.pages[row]
-        found = corpus.entities[page]
+        found = corpus.entities[corpus.pages[row]]
         if found.kind not in _PLACES and corpus.page_named[found.name.casefold()] == 1:
-            return f"of {found.name}" if found.kind == "command" else f"of the {found.name} {found.kind}"
+            return found.name if found.kind == "command" else f"the {found.name} {found.kind}"
         title = corpus.columns.titles[row].strip('“”"')
         if corpus.titled[title] > 1 or any(c in title for c in "“”") or len(title) > 90:
             return ""
-        return f"in “{title}”"
+        return f"“{title}”"
+
+    def place(self, row: int) -> str:
+        """ "of git-log" or "in “Config”": how a question says on which page a thing stands; empty where it can't."""
+        page = self.page(row)
+        return f"{'in' if page.startswith('“') else 'of'} {page}" if page else ""
 
     def name(self, entity: int) -> str | None:
         """The name with its kind and, where it needs that, its page: "the --size option of git-log"; None when even so
@@ -155,26 +155,30 @@ class Words:
             return None
         return said
 
-    def asks(self, relation: str, x: str, *, cell: bool = False) -> tuple[str, ...]:
-        """Questions for a value: "What is the status of {x}?"; none where the relation's name makes none.
-
-        ``cell``: the value stands in a table, under a heading that need not be the name of anything.
-        """
+    def asks(self, relation: str, x: str) -> tuple[str, ...]:
+        """Questions for a value: "What is the status of {x}?"; none where the relation's name makes none."""
         known = document_words()
-        if relation in known.asks:
-            return tuple(text.format(x=x) for text in known.asks[relation])
+        if relation in known.relations:
+            return tuple(text.format(x=x) for text in known.relations[relation].question.asks)
         words = relation.replace("_", " ").split()
         if not 0 < len(words) <= 3 or not all(word.isalpha() for word in words) or set(words) & _NO_LABEL:
             return ()
-        if words[-1] in FUNCTION_WORDS or words[0] in FUNCTION_WORDS or (len(words) == 1 and len(words[0]) < 3):
+        if (
+            words[-1] in FUNCTION_WORDS
+            or words[0] in FUNCTION_WORDS
+            or (len(words) == 1 and len(words[0]) < 3 and words[0].isascii())
+        ):
             return ()
         label = " ".join(words)
-        if cell and relation not in _NOUNS:
-            return tuple(text.format(label=label, x=x) for text in known.cell)
-        if len(words) == 1 and words[0].endswith(("ed", "ing", "ly")):
+        if words[-1].endswith(_NO_NOUN) or words[-1] in VERBS - _NOUNS or words[0] in _OPENS_NO_NOUN:
             return ()
-        many = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is"))
-        return tuple(text.format(label=label, x=x, **{"is": "are" if many else "is"}) for text in known.other)
+        verb = "are" if is_plural(label) else "is"
+        return tuple(text.format(label=label, x=x, **{"is": verb}) for text in known.other)
+
+
+def is_plural(label: str) -> bool:
+    """Whether a label names several things: "additional arguments"."""
+    return label.endswith("s") and not label.endswith(("ss", "us", "is", "series"))
 
 
 def in_place(sentence: str, word: str) -> str | None:

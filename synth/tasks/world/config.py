@@ -51,6 +51,10 @@ class WorldTasksConfig(Described):
     """Share of the chains that end at a value (a date, a year, a number, ...)."""
     value_constraints: bool = True
     """Whether a conjunction may name a value ("was founded in 1874")."""
+    value_sets: bool = False
+    """Whether a set may be all that share a value ("the functions that were added in version 2.6")."""
+    registers: tuple[str, ...] = ()
+    """Registers in which questions are put (``plain``, ``polite``, ...); none = all that there are."""
     hub_gold: bool = True
     """Whether hubs (countries, languages, awards) may be bridges or answers. They are exempt from the split rule."""
     blocked_relations: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ batch. A batch walks together (vectorized) and searches together; that is all it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -35,6 +35,8 @@ __all__ = ["WorldProposer"]
 
 _GENERIC_SAMPLE = 20_000
 """Names that are looked at to learn which words are generic."""
+_WORDINGS = 24
+"""Ways of wording a walk that are tried until one is in a wanted register."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,12 @@ class WorldProposer:
         *,
         stage: str = "world_tasks",
         further: Mapping[str, ShapeMaker] = MappingProxyType({}),
+        view: WorldView | None = None,
+        check: Callable[[Sequence[Draft]], list[Checked | Failed]] | None = None,
     ) -> None:
         """``graph`` is ``Graph.build(entities, edges, words.inverses)``; ``words`` None: the generated world's;
-        ``further``: makers of shapes that are none of ours, by name.
+        ``further``: makers of shapes that are none of ours, by name; ``view`` None: things go by their names; ``check``
+        None: every check of :mod:`synth.tasks.checks`.
 
         Raises:
             ValueError: ``config`` names a shape that has no maker.
@@ -79,7 +84,7 @@ class WorldProposer:
         if strange:
             raise ValueError(f"shapes: no shape is called {min(strange)!r}")
         self._graph, self._config, self._stage = graph, config, stage
-        self.view = WorldView(graph, entities, documents, edges, config, words)
+        self.view = view or WorldView(graph, entities, documents, edges, config, words)
         """The world as shapes see it."""
         names = entities.column("name")
         step = max(1, len(names) // _GENERIC_SAMPLE)
@@ -87,6 +92,7 @@ class WorldProposer:
         nouns = {word for noun in words.nouns.values() for word in (noun.heads[0], noun.plurals[0])}
         self.surroundings = Surroundings(self.view.facts, self.view.pages, search, generic | nouns)
         """What the checks look at; an audit can use the same."""
+        self._check = check or (lambda drafts: run_checks(drafts, self.surroundings, config.checks))
         self._walkers: dict[tuple[str, str], Walker] = {}
 
     def propose(self, indices: Sequence[int], seed: int) -> list[Checked | Rejection]:
@@ -102,7 +108,7 @@ class WorldProposer:
         for key in sorted(walked):
             done |= self._walked(walked[key], seed)
         drafts = [(i, item) for i in indices if isinstance(item := done[i], Draft)]
-        checked = run_checks([draft for _, draft in drafts], self.surroundings, self._config.checks)
+        checked = self._check([draft for _, draft in drafts])
         verdicts: dict[int, Checked | Rejection] = {}
         for (index, _), verdict in zip(drafts, checked, strict=True):
             if isinstance(verdict, Failed):
@@ -134,7 +140,7 @@ class WorldProposer:
         make = self._makers[plan.shape]
         for _ in range(self._config.attempts):
             draft = make(self.view, plan.split, rng)
-            if draft is not None:
+            if draft is not None and self._suits(draft.surface):
                 return draft
         return self._reject(plan, Reason.NO_WALK, f"no {plan.shape} in {self._config.attempts} draws")
 
@@ -177,20 +183,18 @@ class WorldProposer:
         key = (split, use)
         if key in self._walkers:
             return self._walkers[key]
-        graph, config = self._graph, self._config
+        graph = self._graph
         gold = self.view.gold(split)
         is_value = np.arange(graph.n_nodes) >= graph.n_entities
         if use == "conjunction":
-            starts = None if config.value_constraints else ~is_value
+            starts = self.view.constraints()
             walker = Walker(graph, allowed=gold, answers=~is_value, starts=starts, blocked=self.view.blocked)
         else:
             walker = Walker(
                 graph,
                 allowed=gold,
                 answers=is_value if use == "value" else ~is_value,
-                starts=np.concatenate(
-                    [self.view.own(split) | self.view.hubs, np.zeros(graph.n_nodes - graph.n_entities, dtype=np.bool_)]
-                ),
+                starts=self.view.sources(split),
                 blocked=self.view.blocked,
                 functional_only=True,
             )
@@ -227,14 +231,21 @@ class WorldProposer:
         known = [not chain if i < plan.size else False for i in range(len(steps))]
         known[0] = True
         links = [self.view.link(number, step, known=known[number]) for number, step in enumerate(steps)]
-        if chain:
-            worded = word_chain(links, rng)
-        else:
-            worded = word_conjunction(links[: plan.size], links[plan.size] if plan.tail else None, rng)
-        if worded is None:
+        for _ in range(_WORDINGS):
+            if chain:
+                worded = word_chain(links, rng)
+            else:
+                worded = word_conjunction(links[: plan.size], links[plan.size] if plan.tail else None, rng)
+            if worded is None or self._suits(worded.surface):
+                break
+        if worded is None or not self._suits(worded.surface):
             relations = ", ".join(step.relation for step in steps)
             return self._reject(plan, Reason.UNNATURAL, f"no wording fits {relations}")
         return self._finish(plan, steps, worded)
+
+    def _suits(self, surface: str) -> bool:
+        """Whether a question is put in one of the registers that are wanted."""
+        return not self._config.registers or surface.rpartition("+")[2] in self._config.registers
 
     def _tail(self, plan: _Plan, steps: Sequence[WalkStep], rng: np.random.Generator) -> WalkStep | None:
         """One more step from the conjunction's answer, to a node of the split by a functional relation not yet used."""

@@ -85,6 +85,20 @@ class WorldView:
         """(n_entities,) entities that may be gold: the split's own, and hubs where the config lets them."""
         return self.own(split) | self.hubs if self.config.hub_gold else self.own(split)
 
+    def sources(self, split: Split) -> Bools:
+        """(n_nodes,) what a question about a set may name: the split's own and hubs, and values where they may."""
+        values = np.full(self.graph.n_nodes - self.graph.n_entities, self.config.value_sets, dtype=np.bool_)
+        return np.concatenate([self.own(split) | self.hubs, values])
+
+    def constraints(self) -> Bools | None:
+        """(n_nodes,) what a conjunction may name; None = everything."""
+        values = np.arange(self.graph.n_nodes) >= self.graph.n_entities
+        return None if self.config.value_constraints else ~values
+
+    def alike(self, members: NDArray[Any], first: int) -> NDArray[Any]:
+        """Those of ``members`` that a person would compare with ``first``."""
+        return members
+
     def may_be_gold(self, node: int, split: Split) -> bool:
         """Whether a node may be found on the way: values may."""
         return self.graph.is_value(node) or bool(self.gold(split)[node])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,7 +131,8 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
     ("family", "question", "answer"),
     [
         ("identify", "Which function decodes a light character into its flashes and eclipses?", "wembly.work_wembly"),
-        ("value", "In which version was the tosk.work_tosk function added?", "2.3"),
+        ("chain", "In which version was the tosk.work_tosk function added?", "2.3"),
+        ("chain", "What is the name of the function that was added in version 2.8?", "ordix.work_ordix"),
         (
             "described",
             "In which version was the function that detects swarming from the hum of a colony added?",
@@ -159,8 +159,8 @@ def test_every_family_reads_as_it_should(accepted: list[Proposed], family: str, 
 
 
 def test_sentences_with_a_gap_are_the_floor(accepted: list[Proposed]) -> None:
-    families = Counter(p.draft.surface.partition("/")[0] for p in accepted)
-    assert set(families) == {"identify", "value", "described", "cited", "cloze"}
+    families = {p.draft.surface.partition("/")[0].partition("+")[0] for p in accepted}
+    assert families == {"identify", "chain", "described", "cited", "cloze"}
     gaps = [p.draft for p in accepted if p.draft.shape == "masked"]
     assert all(draft.question.count("____") == 1 for draft in gaps)
     assert {draft.answer for draft in gaps} & {f"karst_hall_{n}" for n in range(12)}
@@ -179,11 +179,12 @@ def test_what_an_accepted_question_promises(world: World, accepted: list[Propose
             text = world.documents.row(rows[hop.evidence.document_id]).text
             assert text[hop.evidence.start : hop.evidence.end] == hop.evidence.quote
         assert {check.outcome for check in proposed.checks} == {"passed"}
+        shaped = {"no_rival", "one_passage"} if draft.surface.startswith("chain") else set()
         assert {check.check for check in proposed.checks} == {
-            "answer_not_in_question", "split", "evidence", "no_shortcut", "retrievable", "unique_answer",
+            "answer_not_in_question", "split", "evidence", "no_shortcut", "retrievable", "unique_answer", *shaped,
         }  # fmt: skip
     assert {task.licence for task in tasks} == {"MIT"}
-    assert len({task.id for task in tasks}) == len({(t.question, t.answer) for t in tasks})
+    assert len({task.id for task in tasks}) == len({(t.question, *(hop.cue for hop in t.walk.hops)) for t in tasks})
 
 
 def test_a_candidate_depends_on_its_number_only(world: World, proposals: list[Proposed | Rejection]) -> None:
@@ -281,9 +282,7 @@ def audited(world: World, task: Task, extra: str = "") -> list[tuple[str, str]]:
     for row, name in enumerate(world.documents.arrow["id"].to_pylist()):
         if name in audit.pages(task):
             audit.read(name, world.documents.row(row).text + extra)
-    problems, unsure = audit.judge(task)
-    assert not unsure
-    return problems
+    return audit.judge(task)
 
 
 def test_the_audit_proves_every_question_from_the_tables(world: World, tasks: list[Task]) -> None:
@@ -294,12 +293,12 @@ def test_the_audit_proves_every_question_from_the_tables(world: World, tasks: li
 def test_the_audit_sees_what_is_wrong(world: World, tasks: list[Task]) -> None:
     gap = next(task for task in tasks if task.shape == "masked")
     hop = gap.walk.hops[0]
-    other = hop.source.name.replace("____", "karst_hall_99")
+    other = hop.source.name.replace("____", "barn_99")
     assert [rule for rule, _ in audited(world, gap, extra=f"\n{other}")] == ["unique"]
     wrong = hop.model_copy(update={"target": hop.target.model_copy(update={"id": "x", "name": "Hall_99"})})
     spoiled = gap.model_copy(update={"walk": gap.walk.model_copy(update={"hops": (wrong,)})})
     assert [rule for rule, _ in audited(world, spoiled)] == ["unique"]
-    value = next(task for task in tasks if task.surface == "value/since")
+    value = next(task for task in tasks if task.surface.startswith("chain") and task.walk.hops[0].forward)
     hop = value.walk.hops[0]
     wrong = hop.model_copy(update={"target": hop.target.model_copy(update={"id": "7.7", "name": "7.7"})})
     spoiled = value.model_copy(update={"walk": value.walk.model_copy(update={"hops": (wrong,)})})

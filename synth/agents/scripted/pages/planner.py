@@ -83,7 +83,13 @@ class PageReader(LongDocuments):
                 return document
         made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
         current = self.seen.documents.get(self.seen.current or "")
-        about = [search for search in self.seen.searches if f" {fold(name)} " in f" {fold(search.query)} "]
+        on_page = [title for title in self.state.reading.pages if fold(title) != fold(name)]
+        asked = {fold(title) for title in on_page}
+        about = [
+            search
+            for search in self.seen.searches
+            if f" {fold(name)} " in f" {fold(search.query)} " or fold(search.query) in asked
+        ]
         shown = {hit.document for search in about for hit in search.hits}
         shown -= {value.document for value in self.state.values.values()}
         if current is not None and current in opened and current.document in shown and self._just_read(current):
@@ -98,6 +104,10 @@ class PageReader(LongDocuments):
             self._introduce(hits, chosen, name)
             # The page of the clue at work comes last: it is the one that stays open.
             return [*self._open_beside(number, chosen), ("open", {"document": chosen.document})]
+        if on_page and not any(fold(search.query) in asked for search in self.seen.searches):
+            self._begin(number, name)
+            self.thoughts.add("search_name", name=on_page[0])
+            return self._search(number, on_page[0], None)
         if not made:
             self._begin(number, name)
             self.thoughts.add("search_name", name=name)
@@ -245,6 +255,7 @@ class PageReader(LongDocuments):
             if document.document in (value.document, (hint or "").split("#", 1)[0])
             or same_name(document.title, value.name)
             or self.chooser.is_source(number, name, document)
+            or (value.document is None and self.chooser.is_source(number, value.name, document))
         ]
         return sorted(pages, key=lambda document: -document.turns[-1])
 

@@ -36,12 +36,19 @@ class PageReadingChooser(ErrorInjection):
     # Which result.
 
     def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        told = next((hit for hit in hits if self._is_told(hit.title, name)), None)
+        if told is not None:
+            return told
         exact = [hit for hit in hits if same_name(hit.title, name)]
         named, alike = self._named(name, hits, exact, "opened")
         if named is not None:
             return named
         mentioning = [hit for hit in hits if introduces_alias(hit.text, name)]
         return next(iter(mentioning), alike[0] if alike and likeness(alike[0].title, name) >= 0.5 else None)
+
+    def _is_told(self, title: str, name: str) -> bool:
+        """Whether the question says that ``name`` stands on the page of that title."""
+        return not same_name(title, name) and any(same_name(title, page) for page in self._state.reading.pages)
 
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         cue = self._state.reading.clues[clue].cue
@@ -56,7 +63,7 @@ class PageReadingChooser(ErrorInjection):
         return hits[place] if score >= 0.15 and tried < 4 else None
 
     def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
-        if same_name(document.title, name):
+        if same_name(document.title, name) or self._is_told(document.title, name):
             return True
         if any(introduces_alias(sentence.text, name) for sentence in document.pages.get(1, ())[:4]):
             return True
@@ -76,7 +83,7 @@ class PageReadingChooser(ErrorInjection):
         kind = reading.clues[clue].kind
         if not name and kind == "entity" and not last:
             return None  # a described page must be recognized first
-        options = list(self._options(clue, name, document, kind))
+        options = self._entries(clue, document) or list(self._options(clue, name, document, kind))
         if not options:
             return None
         first = {"date": "first_date", "year": "first_date", "number": "first_number", "quantity": "first_number"}
@@ -101,6 +108,22 @@ class PageReadingChooser(ErrorInjection):
         if chosen != best and options[chosen].sentence != options[best].sentence:
             self.log("wrong_relation", f"took {options[chosen].text!r} rather than {options[best].text!r}")
         return options[chosen]
+
+    def _entries(self, clue: int, document: SeenDocument) -> list[Option]:
+        """Entries of a page under which the value stands that another condition on the same unknown names."""
+        clues = self._state.reading.clues
+        values = [c for n, c in enumerate(clues) if n != clue and c.value and c.target == clues[clue].target]
+        found: dict[str, Option] = {}
+        for sentence in document.sentences() if values and not clues[clue].value else ():
+            about_it, *rest = subject(sentence, document.title)
+            held = [other for other in values if _holds(sentence.text, other.name)]
+            known = (about_it, *(other.name for other in values))
+            fits = [similarity(other.cue, context_of(sentence), self._lexicon, known) for other in held]
+            if rest and max(fits, default=0.0) + self._noise() >= self._config.threshold:
+                option = Option(about_it, sentence)
+                if not self._state.is_dismissed(clue, option.text, None):
+                    found.setdefault(about_it, option)
+        return list(found.values())
 
     def _likely(self, clue: int, document: SeenDocument, options: list[Option]) -> list[Option]:
         """Those that read like the kind of thing that is sought; where another condition gives a name and the page is
@@ -136,7 +159,8 @@ class PageReadingChooser(ErrorInjection):
         sentences = list(document.sentences())
         if name:
             if self.is_source(clue, name, document):
-                sentences = sentences if same_name(document.title, name) else about(sentences, name) or sentences
+                whole = [] if self._is_told(document.title, name) else sentences
+                sentences = sentences if same_name(document.title, name) else about(sentences, name) or whole
             else:
                 sentences = [s for s in sentences if name.casefold() in s.text.casefold()]
         linked = kind == "entity" and any(sentence.links for sentence in sentences)
@@ -246,6 +270,8 @@ class PageReadingChooser(ErrorInjection):
         forms = {other, other.removesuffix("()"), other.removesuffix("()").rsplit(".", 1)[-1]}
         named = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, forms)))})(?!\w)", re.IGNORECASE)
         mentioning = [s for s in document.sentences() if named.search(s.text)]
+        if asked.value and (entry := about(document.sentences(), candidate)):
+            mentioning = [s for s in entry if _holds(s.text, name)]
         if asked.span is not None:
             mentioning = self._within(document, asked.span)
         if asked.member:
@@ -265,6 +291,8 @@ class PageReadingChooser(ErrorInjection):
 
     def members(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
         cue = self._state.reading.clues[clue].cue
+        if entries := self._entries(clue, document):
+            return entries
         options = list(self._options(clue, name, document, "entity"))
         # Those that lie in a folder that the cue names ("rivers"), where there are any.
         options = [option for option in options if folder_words(option.document) & content_stems(cue)] or options

@@ -66,9 +66,7 @@ def _sets(view: WorldView, split: Split) -> Weighted:
         sizes = np.diff(graph.group_step)
         owners = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), np.diff(graph.group_start))
         ports = np.repeat(np.array([n not in view.blocked for n in graph.relations]), 2)
-        names = np.concatenate(
-            [view.own(split) | view.hubs, np.zeros(graph.n_nodes - graph.n_entities, dtype=np.bool_)]
-        )
+        names = view.sources(split)
         chosen = np.flatnonzero((sizes >= 3) & (sizes <= _WIDEST) & ports[graph.group_port] & names[owners])
         # Only sets of which at least two members may be gold can come to anything.
         owner, position = expand(graph.group_step[chosen], sizes[chosen])
@@ -98,12 +96,12 @@ def _second(
     keys, which, counts = np.unique(ports * graph.n_nodes + targets, return_inverse=True, return_counts=True)
     shared = np.flatnonzero((counts >= 2) & (counts <= min(_LONGEST, len(members) - 1)))
     gold = view.gold(split)
-    names = view.own(split) | view.hubs
+    names = view.sources(split)
     options: dict[str, list[int]] = {}
     for key in shared.tolist():
         back, target = divmod(int(keys[key]), graph.n_nodes)
         relation = graph.relations[back >> 1]
-        if target >= graph.n_entities or target == source or not names[target] or relation in view.blocked:
+        if target == source or not names[target] or relation in view.blocked:
             continue
         if back >> 1 == port >> 1:
             continue

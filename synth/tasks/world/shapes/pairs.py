@@ -91,7 +91,7 @@ def draw_candidates(
     if found is None:
         return None
     (relation, kind), first = found
-    members = pool.of((relation, kind))
+    members = view.alike(pool.of((relation, kind)), first)
     chosen = [first]
     for _ in range(8 * count):
         if len(chosen) == count:

@@ -80,9 +80,7 @@ class Pool:
         ports = np.repeat(np.array(names, dtype=np.bool_), 2)
         for relation in view.words.open & set(graph.relations):
             ports[graph.port(relation, False)] = False
-        known = np.concatenate(
-            [view.own(split) | view.hubs, np.zeros(graph.n_nodes - graph.n_entities, dtype=np.bool_)]
-        )
+        known = view.sources(split)
         found = np.flatnonzero((sizes >= low) & (sizes <= high) & ports[graph.group_port] & known[owners])
         owner, position = expand(graph.group_step[found], sizes[found])
         members = graph.step_target[position].astype(np.int64)
