@@ -6,7 +6,7 @@
     |- StoreError    exit 4    the store or the output folder can't be used (full, read-only, other version, locked)
     |- DatasetError  exit 5    a finished dataset does not hold what it says (``synth validate``)
     |- BudgetReached exit 6    the cap on cost or tokens allows no further model call (``synth.models.contract``)
-    |- EndpointDown  exit 7    a model endpoint answers nobody (``synth.models.contract``)
+    |- EndpointDown  exit 7    a model endpoint does not answer (``synth.models.contract``)
     |- PushFailed    exit 8    the Hub did not take a dataset (``synth.publish``)
     `- Interrupted   exit 130  someone stopped the build (Ctrl-C, SIGTERM); what was finished is kept
 

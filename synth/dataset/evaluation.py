@@ -38,7 +38,7 @@ _UNREADABLE = frozenset(
         Reason.WRONG_ARGUMENTS,
     }
 )
-"""Why a run is cut short by a reply that is no turn."""
+"""Why a run is cut short by a reply that is not a turn."""
 _REFUSED = frozenset({"unknown_tool", "bad_arguments"})
 """Errors of calls that no tool carried out."""
 _TURN = re.compile(r"\bturn (\d+):")

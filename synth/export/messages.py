@@ -79,7 +79,7 @@ def messages_of(
     """The messages of a trajectory, of a prefix of one, or of a side of a pair.
 
     Raises:
-        Inexpressible: it holds something that is no message, or no call.
+        Inexpressible: it holds something that is not a message, or no call.
     """
     made = [Message("system", system)] if system else []
     turn = first_turn

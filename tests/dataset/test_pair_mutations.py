@@ -52,7 +52,7 @@ MUTATIONS: dict[str, Mutation] = {
         5,
         "id: another pair is pair-verified_step-trajectory-policy-0001 too",
     ),
-    "prompt that is no prefix": of_step(
+    "prompt that is not a prefix": of_step(
         "prompt: is not what the trajectory holds before step 1",
         lambda p: {"prompt": (*p.prompt[:-1], p.prompt[-1].model_copy(update={"content": "x"}))},
     ),

@@ -146,7 +146,7 @@ class Plan(Described):
             raise ValueError(f"there is no arm {strange[0]!r}")
         for name, arm in self.arms.items():
             if arm.start is not None and (arm.start not in self.arms or self.arms[arm.start].start is not None):
-                raise ValueError(f"arm {name!r} starts from {arm.start!r}, which is no arm of a first round")
+                raise ValueError(f"arm {name!r} starts from {arm.start!r}, which is not an arm of a first round")
         if self.first_place not in self.data.places:
             raise ValueError(f"there is no place {self.first_place!r}")
         return self
@@ -224,7 +224,7 @@ def load_plan(path: Path | None = None) -> Plan:
     to take out.
 
     Raises:
-        InputError: it can't be read, or is no plan.
+        InputError: it can't be read, or is not a plan.
     """
     shipped = files("efficacy_lab")
     try:

@@ -124,7 +124,7 @@ def perturbation_of(row: PreferenceRow) -> str:
     """
     name = row.difference.split(":", 1)[0].replace(" ", "_").casefold()
     if row.kind is not PairKind.PERTURBATION or name not in (*PERTURBATIONS, MinimalEdit.name):
-        raise ValueError(f"{row.id} is no perturbation")
+        raise ValueError(f"{row.id} is not a perturbation")
     return name
 
 

@@ -101,7 +101,7 @@ def balance_lengths(rows: Iterable[PreferenceRow]) -> frozenset[str]:
     there is one that is shorter by as many, and the mean difference is 0.
 
     Pairs are matched in the order of ``rows``, the earliest first, so that rows behind them only ever free a pair from
-    the surplus: asking for more tasks keeps every pair. Pairs of single steps and of equal length are no surplus.
+    the surplus: asking for more tasks keeps every pair. Pairs of single steps and of equal length are not surplus.
     """
     waiting: defaultdict[int, deque[str]] = defaultdict(deque)
     for row in rows:

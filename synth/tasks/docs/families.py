@@ -24,7 +24,13 @@ __all__ = ["DESCRIBED", "Item", "Items", "is_answer"]
 
 DESCRIBED = ("described_as", "subtitle")
 _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
+<<<<<<< HEAD
+"""Relations that are not an answer by themselves, or of which a thing has several."""
+_COIN = frozenset("true false on off yes no boolean none null 0 1 enabled disabled".split())
+"""Values that a guess may hit: asked for only behind a step that must be made."""
+=======
 """Relations that are no answer by themselves, or of which a thing has several."""
+>>>>>>> 41f31096042d1b57d2ec5bb8409f6e119784c2c3
 _LONGEST = 70
 
 
@@ -96,9 +102,15 @@ class Items:
                 continue
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
+<<<<<<< HEAD
+            elif edge.value is not None and not _is_answer(edge.value):
+                self.dropped["values without a short answer"] += 1
+            elif not self._words.asks(edge.relation, "x", cell=self._words.is_cell(edge.subject)):
+=======
             elif edge.value is not None and not is_answer(edge.value):
                 self.dropped["values that are no short answer"] += 1
             elif not self._words.asks(edge.relation, "x"):
+>>>>>>> 41f31096042d1b57d2ec5bb8409f6e119784c2c3
                 self.dropped["relations that make no question"] += 1
             else:
                 self.asked.add(edge.relation)

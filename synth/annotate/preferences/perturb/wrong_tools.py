@@ -1,4 +1,4 @@
-"""Tools: one that there is not, one that does not fit, and a call where none is needed."""
+"""Tools: one that does not exist, one that does not fit, and a call where none is needed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class UnavailableTool:
                 step,
                 Turn(thought=_said(run, step, turn, turn.calls[0], generator), calls=(wrong,)),
                 ("error",),
-                f"calls {name}, a tool that there is not, in place of {turn.calls[0].name}",
+                f"calls {name}, a tool that does not exist, in place of {turn.calls[0].name}",
             )
 
 
