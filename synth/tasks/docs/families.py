@@ -98,15 +98,9 @@ class Items:
                 continue
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
-<<<<<<< HEAD
-            elif edge.value is not None and not _is_answer(edge.value):
+            elif edge.value is not None and not is_answer(edge.value):
                 self.dropped["values without a short answer"] += 1
             elif not self._words.asks(edge.relation, "x", cell=self._words.is_cell(edge.subject)):
-=======
-            elif edge.value is not None and not is_answer(edge.value):
-                self.dropped["values that are no short answer"] += 1
-            elif not self._words.asks(edge.relation, "x"):
->>>>>>> 41f31096042d1b57d2ec5bb8409f6e119784c2c3
                 self.dropped["relations that make no question"] += 1
             else:
                 self.asked.add(edge.relation)
