@@ -100,7 +100,7 @@ class Items:
                 self.dropped["values of which a thing has several"] += 1
             elif edge.value is not None and not is_answer(edge.value):
                 self.dropped["values without a short answer"] += 1
-            elif not self._words.asks(edge.relation, "x", cell=self._words.is_cell(edge.subject)):
+            elif not self._words.asks(edge.relation, "x"):
                 self.dropped["relations that make no question"] += 1
             else:
                 self.asked.add(edge.relation)
