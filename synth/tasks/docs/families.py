@@ -24,9 +24,7 @@ __all__ = ["DESCRIBED", "Item", "Items", "is_answer"]
 
 DESCRIBED = ("described_as", "subtitle")
 _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
-"""Relations that are no answer by themselves, or of which a thing has several."""
-_COIN = frozenset("true false on off yes no boolean none null 0 1 enabled disabled".split())
-"""Values that a guess may hit: asked for only behind a step that must be made."""
+"""Relations that are not an answer by themselves, or of which a thing has several."""
 _LONGEST = 70
 
 
