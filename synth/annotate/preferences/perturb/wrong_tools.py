@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.scripted.phrases import Thoughts
 from synth.annotate.preferences.perturb.recoveries import again
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.annotate.preferences.perturb.values import name_of
 from synth.environments.contract import ToolCall, ToolSchema
+from synth.lexicon.reading import phrases
 
 __all__ = ["NeedlessCall", "UnavailableTool", "UnfitTool"]
 
@@ -82,21 +82,24 @@ class NeedlessCall:
                 yield Proposal(run.last, turn, ("repeat",), words)
 
 
-_INTENTS = {"find": "verify_find", "search": "search_name", "open": "hit_try", "find_entity": "g_find"}
+_SAID = {
+    "find": phrases("search")["verify_find"],
+    "search": phrases("search")["search_name"],
+    "open": phrases("search")["hit_try"],
+    "find_entity": phrases("graph")["g_find"],
+}
 """What an agent says when it makes a call of one name."""
 
 
 def _said(run: GoodRun, step: int, turn: Turn, call: ToolCall, generator: np.random.Generator) -> str | None:
-    """What the agent says of the call, in the voice of its question: not what it said of the recorded one. None where
-    it thinks nothing, or in words of its own: then both sides would think the same, and there is no pair."""
-    intent = _INTENTS.get(call.name)
-    if turn.thought is None or run.row.model is not None or intent is None:
+    """What an agent says of the call, which is not what it said of the recorded one. The recorded thought where it
+    thinks nothing, or in words of its own: then both sides think the same, and there is no pair."""
+    options = _SAID.get(call.name, ())
+    if turn.thought is None or run.row.model is not None or not options:
         return turn.thought
     value = str(next(iter(call.arguments.values())))
     name = name_of(run, step, value) or value
-    thoughts = Thoughts(run.task.question, generator)
-    thoughts.add(intent, name=name, title=name)
-    said = thoughts.text()
+    said = options[int(generator.integers(len(options)))].format(name=name, title=name)
     return said if run.grounded(step, Turn(thought=said)) else turn.thought
 
 
