@@ -10,10 +10,11 @@ from pydantic import Field
 from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management
 from synth.annotate.critical.branching import Continuation, continuation_row
+from synth.annotate.critical.candidates import Scored
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.contract import Expert, Scorer
 from synth.annotate.critical.firsterror import FirstError
-from synth.annotate.critical.search import Scored, Searched, search_trajectory
+from synth.annotate.critical.search import Searched, search_trajectory
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
@@ -85,10 +86,8 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         if left_out or (row.success and not self.config.successes):
             return Outcome(kept=(_unsearched(row),))
         task: Task = self._tasks.one(row.task_id)
-        checkpoint, search = self.context.checkpoint, self.config.search
+        checkpoint = self.context.checkpoint
         bare = _is_bare(task)
-        if search.outcome_alone is None:
-            search = search.model_copy(update={"outcome_alone": bare and self.config.scorer.kind == "evidence"})
         policy: Policy = self.context.make(self.config.policy, task=task)
         at = Acting(self._environment, policy, self.config.management)
         found = search_trajectory(
@@ -96,9 +95,9 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             task,
             at.environment,
             at.policy,
-            scorer=self._scorer,
+            scorer=None if bare and self.config.scorer.kind == "evidence" else self._scorer,
             expert=None if bare and self.config.expert.kind == "scripted" else self._expert,
-            config=search,
+            config=self.config.search,
             generator=self.context.generator,
             done={key: Continuation.model_validate_json(text) for key, text in checkpoint.parts.items()},
             record=lambda key, one: checkpoint.put(key, one.model_dump_json()),
