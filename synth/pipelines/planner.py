@@ -139,10 +139,10 @@ def _inputs(
 
 def _gathered(run: Run, kind: type[Stage[Any]], writers: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
     """Of what a stage gathers, the tables of all runs before it whose rows none of them writes again."""
+    if kind.gathers and not any(table in writers or table in kind.writes for table in kind.gathers):
+        raise _unwritten(run, kind.gathers[0])
     for table in kind.gathers:
-        if not writers.get(table):
-            raise _unwritten(run, table)
-        for number, label in enumerate(writers[table]):
+        for number, label in enumerate(writers.get(table, ())):
             yield f"{table}@{number}", f"{label}:{table}"
 
 

@@ -240,13 +240,12 @@ def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
 
 def _perturbed_pairs(recipe: Recipe) -> Iterator[Run]:
     wanted = _paired(recipe)
-    if wanted is not None and wanted.per_perturbation and recipe.is_open:
+    if wanted is not None and (wanted.fill or perturber_of(recipe) is not None) and recipe.is_open:
         values = {
             "environment": environment_of(recipe),
             "management": recipe.management,
             "perturber": perturber_of(recipe),
-            "kinds_per_run": wanted.kinds_per_run,
-            "per_perturbation": wanted.per_perturbation,
+            "fill": wanted.fill,
         }
         yield Run("perturbed-pairs", "perturbed_pairs", values)
 

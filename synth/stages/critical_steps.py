@@ -10,10 +10,11 @@ from pydantic import Field
 from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management
 from synth.annotate.critical.branching import Continuation, continuation_row
+from synth.annotate.critical.candidates import Scored
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.contract import Expert, Scorer
 from synth.annotate.critical.firsterror import FirstError
-from synth.annotate.critical.search import Scored, Searched, search_trajectory
+from synth.annotate.critical.search import Searched, search_trajectory
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow

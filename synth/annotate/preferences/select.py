@@ -24,12 +24,11 @@ __all__ = [
 
 
 class Selection(Described):
-    """What goes into the selection. The default is that of our experiment: all verified pairs of failed runs whose
-    sides do the same kind of action."""
+    """What goes into the selection. By default: all pairs but those with injected errors."""
 
-    kinds: tuple[PairKind, ...] = (PairKind.VERIFIED_STEP,)
+    kinds: tuple[PairKind, ...] = tuple(kind for kind in PairKind if kind is not PairKind.PERTURBATION)
     """Kinds of pairs."""
-    same_kind: bool = True
+    same_kind: bool = False
     """Only pairs whose sides do the same kind of action. Says nothing about whole runs."""
     answers: bool = True
     """False: of verified pairs, only those whose chosen side calls a tool. A right answer is verified with
