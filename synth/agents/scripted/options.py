@@ -54,6 +54,8 @@ def about(sentences: Iterable[Passage], name: str) -> list[Passage]:
     The last part of a dotted name is enough only where no entry has the whole name.
     """
     known = [sentence for sentence in sentences if sentence.text != sentence.heading]
+    if rows := [s for s in known if s.text.startswith(f"{name} | ")]:
+        return rows
     for match in (_whole, _last):
         found = [s for s in known if any(match(line, name) for line in (s.text, *s.parents))]
         if found:

@@ -27,11 +27,12 @@ from synth.tasks.draft import Draft, draft_of, gold_documents, same_question
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
-_SCARCE = 300
+_SCARCE = 200
 """With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 2.0, "cited": 0.5, "cloze": 0.25}
+_WEIGHTS = {"shapes": 3.0, "cited": 0.5, "sentence": 0.6, "cloze": 0.2}
+"""How gladly each family is asked: gaps and words asked for in the middle of a sentence last."""
 _SHAPES = "shapes"
 _GAP = "____"
 _NOTHING = Reason.NO_WALK

@@ -11,7 +11,8 @@ from synth.agents.scripted.choosing import ErrorInjection
 from synth.agents.scripted.matching import content_stems, introduces_alias, likeness, same_name, similarity
 from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.options import Option, about, context_of, folder_words, options_in, subject
-from synth.agents.scripted.reference import looks_like, values_in
+from synth.agents.scripted.pages.entries import entries_with, told_in
+from synth.agents.scripted.reference import looks_like
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.environments.contract import ToolCall
@@ -25,8 +26,6 @@ __all__ = ["PageReadingChooser"]
 _MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.IGNORECASE)
 """Clues that say no more than that one page names the other."""
 _WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
-_WORDED = frozenset(("text",))
-"""Kinds of values that documentation states behind a label, or in the place of a question."""
 
 
 class PageReadingChooser(ErrorInjection):
@@ -52,6 +51,9 @@ class PageReadingChooser(ErrorInjection):
 
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         cue = self._state.reading.clues[clue].cue
+        told = next((hit for hit in hits if not name and self._is_told(hit.title, name)), None)
+        if told is not None:
+            return told
         scored: list[tuple[float, int]] = []
         for place, hit in enumerate(hits):
             mentions = not name or name.casefold() in f"{hit.title} {hit.text}".casefold()
@@ -83,7 +85,9 @@ class PageReadingChooser(ErrorInjection):
         kind = reading.clues[clue].kind
         if not name and kind == "entity" and not last:
             return None  # a described page must be recognized first
-        options = self._entries(clue, document) or list(self._options(clue, name, document, kind))
+        if entries := self._entries(clue, document):
+            return entries[0]
+        options = list(self._options(clue, name, document, kind))
         if not options:
             return None
         first = {"date": "first_date", "year": "first_date", "number": "first_number", "quantity": "first_number"}
@@ -110,20 +114,13 @@ class PageReadingChooser(ErrorInjection):
         return options[chosen]
 
     def _entries(self, clue: int, document: SeenDocument) -> list[Option]:
-        """Entries of a page under which the value stands that another condition on the same unknown names."""
+        """Entries under which the value of another condition on the same unknown stands, the likeliest first."""
         clues = self._state.reading.clues
         values = [c for n, c in enumerate(clues) if n != clue and c.value and c.target == clues[clue].target]
-        found: dict[str, Option] = {}
-        for sentence in document.sentences() if values and not clues[clue].value else ():
-            about_it, *rest = subject(sentence, document.title)
-            held = [other for other in values if _holds(sentence.text, other.name)]
-            known = (about_it, *(other.name for other in values))
-            fits = [similarity(other.cue, context_of(sentence), self._lexicon, known) for other in held]
-            if rest and max(fits, default=0.0) + self._noise() >= self._config.threshold:
-                option = Option(about_it, sentence)
-                if not self._state.is_dismissed(clue, option.text, None):
-                    found.setdefault(about_it, option)
-        return list(found.values())
+        if not values or clues[clue].value:
+            return []
+        found = entries_with(values, document, self._lexicon, self._noise, self._config.threshold)
+        return [option for option in found if not self._state.is_dismissed(clue, option.text, None)]
 
     def _likely(self, clue: int, document: SeenDocument, options: list[Option]) -> list[Option]:
         """Those that read like the kind of thing that is sought; where another condition gives a name and the page is
@@ -166,7 +163,7 @@ class PageReadingChooser(ErrorInjection):
         linked = kind == "entity" and any(sentence.links for sentence in sentences)
         sentences = [s for s in sentences if s.text != s.heading and (s.links or not linked)]
         cue = self._state.reading.clues[clue].cue
-        told = {s: values for s in sentences if (values := values_in(s.text, cue))} if kind in _WORDED else {}
+        told = {s: values for s in sentences if (values := told_in(s, cue, kind, document))}
         for sentence in told or sentences:  # where a value is told in so many words, no other sentence is looked at
             values = told.get(sentence, [])
             for option in [Option(value, sentence) for value in values] or options_in(sentence, kind):
@@ -202,7 +199,7 @@ class PageReadingChooser(ErrorInjection):
     def _fit(self, cue: str, name: str, title: str, option: Option) -> float:
         """How well the option's sentence, and the stretch of it around the option, fit the clue."""
         sentence = option.sentence
-        others = [other.text for other in options_in(sentence, "entity")]
+        others = [other.text for other in options_in(sentence, "entity") if f"{other.text}:" not in sentence.text]
         at = sentence.text.find(option.text)
         start, end = 0, len(sentence.text)
         for other in others:
@@ -252,7 +249,7 @@ class PageReadingChooser(ErrorInjection):
         reading = self._state.reading
         if reading.clues[clue].kind != "entity":
             return None
-        wanted = content_stems(cue)
+        wanted = content_stems(cue).difference(*map(content_stems, reading.pages))
         sentences = list(document.sentences())
         held = [content_stems(s.text) & wanted for s in sentences]
         best = max(range(len(held)), key=lambda at: (len(held[at]), -at), default=None)
@@ -272,6 +269,8 @@ class PageReadingChooser(ErrorInjection):
         mentioning = [s for s in document.sentences() if named.search(s.text)]
         if asked.value and (entry := about(document.sentences(), candidate)):
             mentioning = [s for s in entry if _holds(s.text, name)]
+            if rows := [s for s in mentioning if " | " in s.text]:
+                return rows[0]
         if asked.span is not None:
             mentioning = self._within(document, asked.span)
         if asked.member:
