@@ -84,7 +84,8 @@ def left_out(text: str, cue: str) -> str | None:
             run.append(word)
     if same < 6 or len(runs) != 1 or len(runs[0]) > 4 or same < 0.6 * len(text.split()):
         return None
-    return " ".join(runs[0]).strip(".,;:()\"“”'")
+    left = " ".join(runs[0]).strip(".,;:()\"“”'")
+    return re.sub(rf"^(?:an?|the) (?=\S)|(?<=\S) {_NOUN}$", "", left, flags=re.IGNORECASE)
 
 
 def labelled(text: str, cue: str) -> str | None:

@@ -194,10 +194,20 @@ class DocsProposer:
             return found
         noun, clause = found
         said = clause.removeprefix("that ") if clause.startswith("that ") else f"is {clause}"
+        if noun.partition(" ")[0] == "term":
+            return self._term(edge, item, noun.partition(" in ")[2], clause, split)
         frame = _one_of(document_words().identify, generator)
         question = frame.format(n=noun, said=said, clause=clause)
         cue = f"{noun} {said if '{said}' in frame else clause}"
         return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
+
+    def _term(self, edge: Edge, item: Item, page: str, clause: str, split: Split) -> Draft | Failure:
+        """A term by its meaning: nobody asks for the name of a term."""
+        meaning = clause.removeprefix("that is ")
+        if meaning == clause or not re.match(r"(?:an?|the) ", meaning):
+            return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")
+        question = f"What does {page} call {meaning}?" if page else f"What is the term for {meaning}?"
+        return self._finish(item, question, [self._told(edge, edge.subject, meaning, clause)], split)
 
     def _asked(self, relation: str, x: str, generator: np.random.Generator) -> str | None:
         options = self._words.asks(relation, x)

@@ -19,6 +19,8 @@ _LOCAL = frozenset(
     "property type value action file target rule qualifier switch clause constant".split()
 )
 """Kinds whose things mean something on their page alone: a question names the page."""
+_NO_KINDS = frozenset("entry thing name value no number example note notes item key feature element".split())
+"""What things are not called in a question: headings of first columns that say nothing."""
 _LEAST = 3
 _NOUNS = frozenset("format name type range result state value access class display document group model".split())
 """Verbs of documentation that are nouns as well when a label ends in them."""
@@ -76,9 +78,7 @@ class Words:
             kind = "keyword" if page.kind == "command" else kind
         return (
             None
-            if kind in _PLACES
-            or kind in ("entry", "thing")
-            or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
+            if kind in _PLACES or kind in _NO_KINDS or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
         )
 

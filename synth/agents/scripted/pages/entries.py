@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from synth.agents.scripted.matching import Lexicon, similarity
-from synth.agents.scripted.options import Option, subject
+from synth.agents.scripted.options import Option, is_row, subject
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.reference import cell_in, labelled, values_in
 from synth.agents.scripted.seen import SeenDocument
@@ -14,8 +14,6 @@ from synth.schemas.documents import ValueKind
 from synth.text.words import fold
 
 __all__ = ["entries_with", "told_in"]
-
-_PARTED = " | "
 
 
 def entries_with(
@@ -26,9 +24,8 @@ def entries_with(
     heading = ""
     for sentence in document.sentences():
         about, *above = subject(sentence, document.title)
-        if _PARTED in sentence.text:
+        if is_row(sentence.text):
             heading = heading or sentence.text
-            about, above = sentence.text.split(_PARTED, 1)[0], [document.title]
             fit = float(any(cell_in(sentence.text, heading, value.cue) == value.name for value in values))
         else:
             heading = ""
@@ -45,10 +42,10 @@ def told_in(sentence: Passage, cue: str, kind: ValueKind, document: SeenDocument
     """Values that a sentence tells in so many words: in the cell or behind the label that the cue names."""
     if kind == "entity":
         return []
-    if _PARTED in sentence.text:
+    if is_row(sentence.text):
         lines = [other.text for other in document.sentences()]
         at = lines.index(sentence.text)
-        while at and _PARTED in lines[at - 1]:
+        while at and is_row(lines[at - 1]):
             at -= 1
         cell = cell_in(sentence.text, lines[at], cue)
         return [cell] if cell else []
