@@ -27,7 +27,7 @@ def next_time(cron: str, timezone: str = "UTC") -> datetime:
     """When ``cron`` (five fields, or ``@daily`` and the like) comes next in ``timezone`` (an IANA name).
 
     Raises:
-        InputError: it is no cron line, it names a time that never comes, or the time zone is unknown.
+        InputError: it is not a cron line, it names a time that never comes, or the time zone is unknown.
     """
     import asyncio
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -40,11 +40,11 @@ def next_time(cron: str, timezone: str = "UTC") -> datetime:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InputError(f"no time zone {timezone!r}", where="--timezone", mend="name one like Europe/Paris") from None
     if len(cron.split()) != (1 if cron.strip().startswith("@") else 5):
-        raise InputError(f"{cron!r} is no cron line", where="--cron", mend=_CRON)
+        raise InputError(f"{cron!r} is not a cron line", where="--cron", mend=_CRON)
     try:
         schedule = CronSchedule(cron=cron, timezone=timezone)
     except ValidationError:
-        raise InputError(f"{cron!r} is no cron line", where="--cron", mend=_CRON) from None
+        raise InputError(f"{cron!r} is not a cron line", where="--cron", mend=_CRON) from None
     try:
         times = asyncio.run(schedule.get_dates(1))
     except ValueError:  # Prefect's cron reader: no date found

@@ -176,7 +176,7 @@ ContentItem = Annotated[
 
 
 class AdpError(ValueError):
-    """A value that is no trajectory. ``problems`` holds one line for each thing that is wrong."""
+    """A value that is not a trajectory. ``problems`` holds one line for each thing that is wrong."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
@@ -355,7 +355,7 @@ def field_path(loc: Sequence[str | int]) -> str:
     for part in loc:
         if isinstance(part, int):
             path += f"[{part}]"
-        elif not (isinstance(before, int) and part in _TAGS):  # the tag of a union is no field
+        elif not (isinstance(before, int) and part in _TAGS):  # the tag of a union is not a field
             path += f".{part}" if path else part
         before = part
     return path

@@ -55,7 +55,7 @@ class DifficultyRow(Row):
     """How often it was asked without tools and came to a reply."""
     search_needed: bool | None
     """None where it was never asked without tools, or never came to a reply. False where the policy answered rightly
-    without tools every time (AdaSearch, SAAS); a lucky guess is no knowledge."""
+    without tools every time (AdaSearch, SAAS); a lucky guess is not knowledge."""
     order: int
     """Place in the curriculum, from easy to hard by ``predicted``."""
     target: int | None = None

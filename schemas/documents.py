@@ -80,7 +80,7 @@ class Document(Row):
     url: str | None = None
     """Where the page stands on the web, when the source says so."""
     licence: str | None = None
-    """SPDX id, or None when nobody said: to be settled before the text is published."""
+    """SPDX id, or None when not stated: to be settled before the text is published."""
     date: str | None = None
     """ISO 8601 date of the document, if it states one."""
     partition: Split = "train"

@@ -13,7 +13,7 @@ __all__ = ["ProposalRow"]
 
 
 class ProposalRow(Row):
-    """The exploration behind one task. No agent worked on the task here, so it is no row of ``trajectories``."""
+    """The exploration behind one task. No agent worked on the task here, so it is not a row of ``trajectories``."""
 
     table: ClassVar[str | None] = "proposals"
     unique_together = (("task_id",),)

@@ -25,6 +25,6 @@ class RecordedRun(Row):
     rollout: int
     """Which sample it is, as the record says; -1 where it doesn't."""
     own: bool
-    """Whether it is a row of a dataset of ours, which says itself who made it."""
+    """Whether it is a row of a synth dataset, which says itself who made it."""
     run: NonEmpty
     """The row of ``trajectories``, as JSON."""

@@ -139,7 +139,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.EMPTY_REPLY: "The model said nothing, also when it was asked once more.",
     Reason.NARRATED_CALL: "The model told of a tool call in words instead of making it, "
     "also when it was asked once more.",
-    Reason.MALFORMED_CALL: "What the model wrote is no call and no answer in a form that can be read, "
+    Reason.MALFORMED_CALL: "What the model wrote is neither a call nor an answer in a form that can be read, "
     "also when it was asked once more.",
     Reason.UNKNOWN_TOOL: "The model called a tool that it was not given, also when it was asked once more.",
     Reason.WRONG_ARGUMENTS: "The arguments of a call are not of the form that the tool takes, "
@@ -150,7 +150,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.ENDPOINT_FAILED: "A call to the model brought no reply, after every attempt.",
     Reason.UNSURE: "Who was asked could not tell.",
     Reason.INCONSISTENT: "The model that was asked gave answers to the same question that do not agree.",
-    Reason.BAD_CITATION: "The model that was asked rests its verdict on steps that there are not, or on none.",
+    Reason.BAD_CITATION: "The model that was asked rests its verdict on steps that do not exist, or on none.",
     Reason.NO_CONTEXT: "The pages that its context needs go over the budget, or those that it may hold do not fill it.",
     Reason.ONE_COLLECTION: "Its evidence lies in fewer collections than a task must need.",
     Reason.NO_DISTRACTOR: "No page that its runs met, and none near its evidence, could stand as a distractor.",

@@ -116,7 +116,7 @@ class StageReport(Row):
         known = {reason.value for reason in Reason}
         unknown = sorted(set(self.rejected) - known)
         if unknown:
-            raise ValueError(f"rejected: {unknown[0]!r} is no member of Reason")
+            raise ValueError(f"rejected: {unknown[0]!r} is not a member of Reason")
         out = self.kept + sum(self.rejected.values()) + sum(self.errored.values())
         if out != self.rows_in:
             raise ValueError(f"{self.label}: {self.rows_in} rows in but {out} accounted for; nothing may vanish")
@@ -341,7 +341,7 @@ class BuildReport(Row):
     difficulty: DifficultyReport | None = None
     """Predicted against measured success; None where nothing was measured. Set by the exporter."""
     document_licences: dict[str, int] = {}
-    """Documents by licence (``unknown`` when nobody said). Set by the exporter."""
+    """Documents by licence (``unknown`` when not stated). Set by the exporter."""
     row_licences: dict[str, int] = {}
     """Where there are no documents: tasks (trajectories, where there are no tasks) by licence. Set by the exporter."""
     redacted: RedactionReport | None = None

@@ -1,4 +1,5 @@
-"""What the critical-step search found on one trajectory: a table of the store, read by labels and pairs."""
+"""Tables of the store that stages leave for later ones: what the critical-step search found on a trajectory, and what
+pair makers made of a task."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import ClassVar
 from synth.schemas.row import JsonObject, NonEmpty, Row, Split
 from synth.schemas.steps import Criticality
 
-__all__ = ["SearchedRow", "SearchedStep"]
+__all__ = ["PairNotes", "SearchedRow", "SearchedStep", "Unpaired"]
 
 
 class SearchedStep(Row):
@@ -38,4 +39,24 @@ class SearchedRow(Row):
     """Why it could not be branched from; None when it could."""
     steps: tuple[SearchedStep, ...]
     counts: JsonObject
+    split: Split
+
+
+class Unpaired(Row):
+    """A failed run of which a maker made no pair."""
+
+    trajectory_id: NonEmpty
+    why: str
+
+
+class PairNotes(Row):
+    """What one pair maker made of the runs of one task."""
+
+    table: ClassVar[str | None] = "pair_notes"
+
+    id: NonEmpty
+    """Id of the task."""
+    made: int
+    """Pairs."""
+    unpaired: tuple[Unpaired, ...]
     split: Split

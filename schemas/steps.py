@@ -138,8 +138,15 @@ class Criticality(Row):
     original_n: int
     """Continuations of the recorded action."""
     verified: bool
-    """Established at ``confidence``, the error controlled over the whole trajectory: in a failed run that the
-    alternative is better (the difference is positive), in a successful run that it is worse (negative)."""
+    """In a failed run that the alternative is better (the difference is positive), in a successful run that it is worse
+    (negative). By a search from the first deviation: all continuations of the better side succeeded and none of the
+    worse. By an audit: established with an error that is controlled over the whole trajectory."""
+    policy_draws: int | None = None
+    """Turns of its own that the policy was asked for at this state; None = none."""
+    alternative_draws: int | None = None
+    """Those of them that do what the alternative does."""
+    original_draws: int | None = None
+    """Those of them that do what was recorded."""
 
 
 class Strength(Row):
@@ -164,7 +171,13 @@ class Strength(Row):
     rejected_n: int
     """Continuations of the rejected side."""
     verified: bool
-    """The better side is better at ``confidence``, the error controlled over the whole trajectory."""
+    """The better side is better: see ``criticality`` in ``steps``."""
+    policy_draws: int | None = None
+    """Turns of its own that the policy was asked for at this state; None = none."""
+    chosen_draws: int | None = None
+    """Those of them that do what the chosen side does: how likely the policy is to do it by itself."""
+    rejected_draws: int | None = None
+    """Those of them that do what the rejected side does."""
 
     @classmethod
     def of(cls, criticality: Criticality, chosen: Side) -> Strength:
@@ -180,6 +193,9 @@ class Strength(Row):
             rejected_successes=criticality.original_successes,
             rejected_n=criticality.original_n,
             verified=criticality.verified,
+            policy_draws=criticality.policy_draws,
+            chosen_draws=criticality.alternative_draws,
+            rejected_draws=criticality.original_draws,
         )
         return strength if chosen == "alternative" else strength.swapped()
 
@@ -194,6 +210,8 @@ class Strength(Row):
                 "chosen_n": self.rejected_n,
                 "rejected_successes": self.chosen_successes,
                 "rejected_n": self.chosen_n,
+                "chosen_draws": self.rejected_draws,
+                "rejected_draws": self.chosen_draws,
             }
         )
 
@@ -398,9 +416,13 @@ class PreferenceRow(Row):
     """Measured on continuations of both sides; None for pairs that need none."""
     repair: Repair | None = None
     """Of ``repair`` pairs: the four checks, and the runs that show them."""
+    rejected_by: Literal["policy", "teacher", "expert", "rule", "perturber"]
+    """Who did, or proposed, what the rejected side does. ``rule``: an error that was put into a good run, easy to tell;
+    such pairs fill what real failures did not give."""
+    first_deviation: bool | None
+    """Whether nothing went wrong before the rejected turn. None: a pair of whole runs, or not measured."""
     selected: bool
-    """In the default selection: a ``verified_step`` pair that is verified and has the same kind of action on both sides
-    (``selected_by_default``)."""
+    """In the selection that exports take by default (``preferences.selection``; ``selected_by_default``)."""
     split: Split
     """That of the task."""
     licence: str | None
@@ -409,13 +431,10 @@ class PreferenceRow(Row):
     """What made the row."""
 
 
-def selected_by_default(kind: PairKind, same_kind: bool, strength: Strength | None) -> bool:
-    """The default selection: verified steps of failed runs whose sides do the same kind of action.
-
-    In our own experiment these taught most, and all verified pairs together less than half of it: pairs that change the
-    kind of action lengthen episodes.
-    """
-    return kind is PairKind.VERIFIED_STEP and same_kind and strength is not None and strength.verified
+def selected_by_default(kind: PairKind, strength: Strength | None) -> bool:
+    """The default selection: pairs whose rejected side a player really did or proposed. Injected errors are not in it,
+    nor is a step that was measured and not verified."""
+    return kind is not PairKind.PERTURBATION and (strength is None or strength.verified)
 
 
 def swap(pair: PreferenceRow) -> PreferenceRow:

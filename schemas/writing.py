@@ -51,7 +51,7 @@ class QuestionRewriteRow(Row):
     detail: str = ""
     """What exactly: the words that were missing or too many, or what the model said instead."""
     confirmed: Literal["same", "different", "abstained"] | None = None
-    """What the second reader found, who compared both questions; None where nobody was asked."""
+    """What the second reader found, who compared both questions; None where no one was asked."""
     model: str | None = None
     """Who wrote it."""
     prompt: NonEmpty

@@ -77,7 +77,7 @@ def build(dataset: str | None = None, *, progress: ProgressName = "quiet", **opt
 
     Raises:
         SynthError: its line says what, where and how to mend it; what was finished stays in the store.
-        TypeError: an option that there is not.
+        TypeError: an option that does not exist.
     """
     return prepare(BuildRequest(dataset=dataset, **options), progress=progress).run()
 
@@ -86,7 +86,7 @@ def load(path: Path | str) -> Dataset:
     """Open a finished dataset.
 
     Raises:
-        DatasetError: there is no dataset of ours at ``path``.
+        DatasetError: there is no synth dataset at ``path``.
     """
     return reader.load(path)
 

@@ -1,6 +1,6 @@
 """Files that a user names: read within a bound, and parsed so that every mistake is one line that says where it is.
 
-What is no regular file (a device, a pipe, a folder) is refused before a byte of it is read: reading it may never end.
+What is not a regular file (a device, a pipe, a folder) is refused unread: reading it may never end.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def parse_yaml(text: str, where: str, *, mend: str, loader: type[YamlLoader] = Y
     """The value of a YAML text.
 
     Raises:
-        InputError: it is no YAML, gives a key twice, or passes a bound; the line says where.
+        InputError: it is not YAML, gives a key twice, or passes a bound; the line says where.
     """
     try:
         reading = loader(text)

@@ -1,4 +1,4 @@
-"""Trajectories recorded elsewhere, as rows of ours.
+"""Trajectories recorded elsewhere, as our rows.
 
 In come Agent Data Protocol objects (generation 2, checked strictly). What ADP has no place for is read from
 ``details``, every key optional:

@@ -1,6 +1,6 @@
 """Reflect on a failed run, then try again (after R3L, arXiv 2601.03715).
 
-A model reads the failed run, with its verdict and without the answer, and says what went wrong; the agent begins anew
+A model reads the failed run, with its verdict and without the answer, and says what went wrong; the agent starts over
 with these notes at the end of its system prompt. The notes must not give the answer away (:func:`gives_away`): else the
 second run shows nothing. They do not count as read either: whoever checks a retry's words does it without them
 (:func:`own_system`).

@@ -202,7 +202,7 @@ def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted. Finished work is saved; rerun the same command to resume.", 130)
     except BrokenPipeError:
-        # The reader (head, less) went away: not an error of ours, and nothing more can be written to it.
+        # The reader (head, less) went away: not our error, and nothing more can be written to it.
         _drop_output()
         sys.exit(141)
     except OSError as error:

@@ -190,7 +190,7 @@ def mix(
                 raise ValueError
             weights[folder] = float(weight)
         except ValueError:
-            raise InputError("this is no share of a mix", where=text, mend="write each DIR=WEIGHT, once") from None
+            raise InputError("this is not a share of a mix", where=text, mend="write each DIR=WEIGHT, once") from None
     done = mix_datasets(weights, out, tasks=tasks, seed=seed, near=near, benchmarks=benchmark or ())
     report = done.report
     if as_json:

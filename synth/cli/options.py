@@ -99,7 +99,7 @@ def _count(text: str) -> int:
         if number != int(number):
             raise ValueError
     except (ArithmeticError, ValueError):
-        raise typer.BadParameter(f"{text!r} is no number of tokens: write 250000, 250k or 2M") from None
+        raise typer.BadParameter(f"{text!r} is not a number of tokens: write 250000, 250k or 2M") from None
     return int(number)
 
 

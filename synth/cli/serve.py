@@ -92,7 +92,7 @@ def serve_env(
 
     def say(line: str) -> None:
         if not bounds.loopback(host):
-            print(f"synth: {host} is no loopback address: anyone who reaches it may act", file=sys.stderr)
+            print(f"synth: {host} is not a loopback address: anyone who reaches it may act", file=sys.stderr)
         print(line, flush=True)
 
     if over is Over.HTTP:
@@ -104,7 +104,7 @@ def serve_env(
     chosen = _task(tasks, task)
     wrapped = episode_mcp.McpServer(made, chosen, tell=task is not None)
     if over is Over.MCP:
-        wrapped.run_stdio()  # stdout is the protocol's: not a word of ours on it
+        wrapped.run_stdio()  # stdout is the protocol's: nothing of ours may be on it
     else:
         wrapped.run_http(host, port, allow_hosts=allow_hosts or (), say=lambda url: say(f"{opened.name} at {url}"))
 
@@ -147,7 +147,7 @@ def serve_reward(
 
     server = reward_server.RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
     if not bounds.loopback(host):
-        print(f"synth: {host} is no loopback address: anyone who reaches it may ask", file=sys.stderr)
+        print(f"synth: {host} is not a loopback address: anyone who reaches it may ask", file=sys.stderr)
     serving.serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))
 
 

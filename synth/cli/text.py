@@ -56,6 +56,8 @@ def build_summary(result: BuildResult) -> str:
     if result.account is not None:
         lines.append(f"  {account_text(result.account)}")
         lines += [f"  {overruns_text(result.account)}"] if result.account.overruns else []
+    if result.words is not None:
+        lines.append(f"  its words: {result.words} (edit them; --set source.words={_quoted(result.words)} uses them)")
     state = "is up to date" if result.reused else "is finished"
     config = _quote("tasks" if report.tables.get("tasks") else "trajectories")
     path = _quoted(result.path)

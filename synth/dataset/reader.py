@@ -108,7 +108,7 @@ class Dataset:
 
     @cached_property
     def mix(self) -> MixReport | None:
-        """What the mix is made of; None where the folder is no mix.
+        """What the mix is made of; None where the folder is not a mix.
 
         Raises:
             DatasetError: ``mix.json`` is damaged.
@@ -159,7 +159,7 @@ class Dataset:
         """Record batches in order: memory holds one row group.
 
         Raises:
-            DatasetError: a file is no Parquet file, is damaged, or lacks a column of that name and type.
+            DatasetError: a file is not a Parquet file, is damaged, or lacks a column of that name and type.
         """
         for path in self.files(config, split):
             self._check_columns(config, path, columns)

@@ -44,11 +44,11 @@ def models_for(
     """What runs the stages that call models.
 
     Raises:
-        InputError: a cap is no number to keep to, no model has a price, or no row may be under way.
+        InputError: a cap is not a number to keep to, no model has a price, or no row may be under way.
     """
     for option, value in (("--max-cost", max_cost), ("--max-tokens", max_tokens)):
         if value is not None and not 0 <= value < float("inf"):
-            raise InputError(f"{value} is no cap", where=option, mend="give 0 or more")
+            raise InputError(f"{value} is not a cap", where=option, mend="give 0 or more")
     if in_flight < 1:
         raise InputError(f"{in_flight} rows at once can't get anywhere", where="--in-flight", mend="give 1 or more")
     called = [one for node in plan.nodes for _, one in implementations(node.config) if one.model is not None]

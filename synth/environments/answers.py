@@ -30,7 +30,7 @@ __all__ = [
 _BULLET = re.compile(r"^(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])\s+", re.IGNORECASE)
 _BORDER = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)(?:\s*and\b)?|\band\b|&)\s*", re.IGNORECASE)
 _MOST_BORDERS = 60
-"""A list with more borders than that is no list of parts; a bound on the work."""
+"""A list with more borders than that is not a list of parts; a bound on the work."""
 
 
 def judge_parts(answer: str | None, parts: Sequence[AnswerPart], *, ordered: bool = False) -> Verdict:

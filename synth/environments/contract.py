@@ -124,7 +124,7 @@ class WebPage(Row):
     """A picture of the viewport as ``data:image/png;base64,...``; None where the recipe does not ask for pictures."""
 
     def __eq__(self, other: object) -> bool:
-        # One page may be painted with other pixels elsewhere (fonts): the picture is no part of what was observed.
+        # One page may be painted with other pixels elsewhere (fonts): the picture is not part of what was observed.
         if not isinstance(other, WebPage):
             return NotImplemented
         return (self.url, self.viewport, self.html) == (other.url, other.viewport, other.html)
@@ -317,7 +317,7 @@ def number_argument(about: str, most: int | None = None) -> JsonObject:
 
 
 def unknown_tool(call: ToolCall, tools: Iterable[str], shown: str | None = None) -> ToolResult:
-    """The answer to a call of a tool that there is not. ``shown``: its name, as the words have it."""
+    """The answer to a call of a tool that does not exist. ``shown``: its name, as the words have it."""
     name = repr(call.name) if shown is None else shown
     return call.answered(f"There is no tool {name}. The tools are: {', '.join(tools)}.", "unknown_tool")
 

@@ -316,7 +316,7 @@ class SearchEpisode(Episode):
             words = f"There is no document {wanted!r}. Open one that a search result or a link shows in parentheses."
             return call.answered(words, "not_found")
         pages = self.environment.pages(document)
-        # As in a browser, a place that the document does not know is no error: the document opens at its beginning.
+        # As in a browser, a place that the document does not know is not an error: the document opens at its beginning.
         start = next((anchor.start for anchor in document.anchors if anchor.name == place), 0)
         page = int(call.arguments.get("page", 0)) or _page_of(pages, start)
         if page > len(pages):

@@ -72,7 +72,7 @@ def judge(
     shape.
 
     Args:
-        whole: The answer is all that was said. Of one item of a list it is not: then it is no list, and no sentence.
+        whole: The answer is all that was said. An item of a list is neither a list nor a sentence.
     """
     if answer is None or not normalize(answer):
         return Verdict(correct=False, rule="no_answer", evidence="There is no answer.")
@@ -148,7 +148,7 @@ def _date(given: str, gold: str) -> Verdict:
 
 
 def _unread(given: str, golds: Sequence[str], what: str) -> Verdict:
-    """The verdict where the gold answer is no date or number that the rules read, as a range is none."""
+    """The verdict where the gold answer is not a date or number that the rules read, as a range is none."""
     if (same := _written_otherwise(given, golds)) is not None:
         return same
     ours, theirs = _figures(_content(given)), _figures(_content(golds[0]))
@@ -283,7 +283,7 @@ def _value(given: str, gold: str) -> Verdict | None:
 
 
 def _named(given: str, golds: Sequence[str], *, whole: bool) -> Verdict:
-    """The verdict on words that are no gold answer written otherwise: a sentence that says it, another thing, or words
+    """The verdict on words that are not a spelling of the gold answer: a sentence that says it, another thing, or words
     in which no rule finds out."""
     items = [item.strip() for item in _ANOTHER.split(given) if item.strip()] if whole else []
     hits = [any(same_by(item, gold) is not None for gold in golds) for item in items]

@@ -10,7 +10,7 @@
     POST /close    {"session"}                        -> {"closed": true or false}
 
 A reward of null means that no rule could tell. ``/score`` ends the session, and so does not coming back for a while.
-A tool call that is wrong is no mistake of the request: it is answered in words, as an agent gets it, with ``error``
+A tool call that is wrong is not a mistake of the request: it is answered in words, as an agent gets it, with ``error``
 saying of what kind it is. A request that is wrong is answered as ``synth.serving.json_http`` says, with 404 for a task
 or session that is not there, 409 when a session's calls are used up and 503 when too many sessions are open. The gold
 answer never leaves the server: not before ``/score``, and there only as what the rule compared.
@@ -100,7 +100,7 @@ def _step(server: EpisodeServer, body: Mapping[str, Any]) -> dict[str, Any]:
     key = _text(body, "session")
     calls = body.get("calls")
     if not isinstance(calls, list) or not calls:
-        raise InputError("is no list of calls, or an empty one", where="calls")
+        raise InputError("is not a list of calls, or an empty one", where="calls")
     if len(calls) > MOST_CALLS:
         raise InputError(f"has {len(calls):,} calls, over {MOST_CALLS}", where="calls")
     asked: list[tuple[str, Any]] = []
@@ -151,7 +151,7 @@ def _text(body: Mapping[str, Any], key: str, where: str | None = None) -> str:
     value = body.get(key)
     if not isinstance(value, str) or not value:
         place = f"{where}.{key}" if where else key
-        raise InputError("is missing" if value is None else "is no text, or an empty one", where=place)
+        raise InputError("is missing" if value is None else "is not text, or an empty one", where=place)
     return value
 
 

@@ -1,7 +1,7 @@
 """An environment as a server of the Model Context Protocol: over stdio, or over streamable HTTP.
 
 A client's session is an episode: tools are the environment's, a call is a step, and what one client does no other sees.
-An episode that ends (too long idle) never begins anew behind the client's back. A result that answers a wrong call is
+An episode that ends (too long idle) never starts over behind the client's back. A result that answers a wrong call is
 an error of the tool (``isError``), and its ``_meta`` names the kind under ``synth/error``. Neither answers nor verdicts
 go over this protocol.
 """

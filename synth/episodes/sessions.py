@@ -37,7 +37,7 @@ class Trouble(StrEnum):
     SPENT = "spent"
     """It has made as many calls as a session may."""
     WRONG_CALL = "wrong_call"
-    """What was sent is no tool call: it has no place in a history."""
+    """What was sent is not a tool call: it has no place in a history."""
 
 
 class NoSession(Exception):
@@ -169,7 +169,7 @@ class Sessions:
         """Make calls (name, arguments), in order; their results. A wrong call is answered in words, as agents get it.
 
         Raises:
-            NoSession: there is no such session, its calls are used up, or something is no call at all.
+            NoSession: there is no such session, its calls are used up, or something is not a call at all.
         """
         session = self._session(key)
 

@@ -82,7 +82,7 @@ def parse_selection(given: Iterable[str]) -> Selection:
     """``["split=train,validation", "rating=4", "difficulty=0.2..0.8"]`` as a selection.
 
     Raises:
-        InputError: a condition that there is not, or a value that it can't have.
+        InputError: a condition that does not exist, or a value that it can't have.
     """
     found: dict[str, Any] = {}
     for text in given:

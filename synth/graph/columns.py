@@ -52,7 +52,7 @@ class Facts:
 
 
 def read_columns(entities: pa.Table, edges: pa.Table) -> Columns:
-    """Raises ValueError when an end of an edge is no entity and no value, or entity rows are not 0, 1, 2, ..."""
+    """Raises ValueError when an end of an edge is neither an entity nor a value, or entity rows are not 0, 1, 2, ..."""
     n_entities = len(entities)
     if not np.array_equal(_numbers(entities, "ordinal"), np.arange(n_entities)):
         raise ValueError("entities: row i must have ordinal i, since edges name entities by row number")

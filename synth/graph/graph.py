@@ -105,7 +105,7 @@ class Graph:
         nothing depends on the order of the edges.
 
         Raises:
-            ValueError: an edge's end is no entity and no value, or ``inverses`` contradicts itself or the edges.
+            ValueError: an edge's end is neither an entity nor a value, or ``inverses`` contradicts itself or the edges.
         """
         columns = read_columns(entities, edges)
         facts, relations, symmetric = distinct_facts(columns, inverses or {})

@@ -77,7 +77,7 @@ class Walks:
     def steps(self, row: int, graph: Graph) -> tuple[WalkStep, ...]:
         """The hops of a valid row. Raises ValueError when the row is not valid."""
         if not self.valid[row]:
-            raise ValueError(f"row {row} is no valid walk")
+            raise ValueError(f"row {row} is not a valid walk")
         count = int(self.hops[row])
         return tuple(
             WalkStep(

@@ -89,7 +89,7 @@ class Asker(Generic[T]):
         Raises:
             InputError: values are missing, or not the prompt's.
             BudgetReached: the cap allows no further call.
-            EndpointDown: the endpoint answers nobody.
+            EndpointDown: the endpoint does not answer.
         """
         messages: list[dict[str, Any]] = [{"role": "user", "content": self.prompt.render(**values)}]
         calls: list[str] = []

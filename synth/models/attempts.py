@@ -35,7 +35,7 @@ from synth.store.calls import CallStore, CapReached, Outcome, TokenCount
 __all__ = ["Attempts", "BoundModel", "stored_reply"]
 
 _KEPT_OF_MALFORMED = 65_536
-"""Bytes of a body that is no answer."""
+"""Bytes of a body that is not an answer."""
 
 
 class BoundModel(Model):

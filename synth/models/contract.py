@@ -177,7 +177,7 @@ class FailureKind(StrEnum):
     """Refused, reset, cut off in the middle of a body."""
     TIMEOUT = "timeout"
     MALFORMED = "malformed"
-    """A body that is no answer: torn JSON, another content type, no choices."""
+    """A body that is not an answer: torn JSON, another content type, no choices."""
     REQUEST = "request"
     """The server says that the request is wrong (400, 404, 413, 422): a retry would be as wrong."""
     CONTEXT = "context"
@@ -200,7 +200,7 @@ class BudgetReached(SynthError):
 
 
 class EndpointDown(SynthError):
-    """An endpoint answers nobody: it is down, the key is wrong, or its quota is used up. What is finished is kept."""
+    """An endpoint does not answer: it is down, the key is wrong, or its quota is used up. What is finished is kept."""
 
     exit_code = 7
 
@@ -307,7 +307,7 @@ class Model(ABC):
         Raises:
             CallFailed: no reply, after every retry.
             BudgetReached: the cap allows no further call.
-            EndpointDown: the endpoint answers nobody.
+            EndpointDown: the endpoint does not answer.
         """
 
     def chat(
@@ -345,7 +345,7 @@ class Models(Protocol):
 
 def public_name(name: str) -> str:
     """``name`` as it may leave this machine: servers call a model by the folder that it was loaded from, and of that
-    only the last part is kept. A name that is no path (``Qwen/Qwen3-8B``) stays as it is."""
+    only the last part is kept. A name that is not a path (``Qwen/Qwen3-8B``) stays as it is."""
     if not _FOLDER.fullmatch(name):
         return name
     parts = [part for part in re.split(r"[/\\]", name) if part not in ("", ".", "..", "~")]

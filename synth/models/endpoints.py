@@ -1,4 +1,4 @@
-"""Which replica a call goes to, and when a run has to end because nobody answers.
+"""Which replica a call goes to, and when a run has to end because no endpoint answers.
 
 The calls of one session go to one replica while it works (rendezvous hashing, Thaler and Ravishankar 1998: when a
 replica breaks, only its own sessions move, and they come back), so that the replica's prefix cache pays.
@@ -211,7 +211,7 @@ class Endpoints:
         """The replica for a call of ``session``, with a place on it that :meth:`Pace.leave` gives back.
 
         Raises:
-            EndpointDown: nobody answers.
+            EndpointDown: no endpoint answers.
         """
         while True:
             if self._down is not None:
@@ -250,7 +250,7 @@ class Endpoints:
 
         Raises:
             CallFailed: a retry would fail in the same way.
-            EndpointDown: nobody answers, or nobody will.
+            EndpointDown: no endpoint answers, or none will.
         """
         now = asyncio.get_running_loop().time()
         if trouble.scope is Scope.CALL:

@@ -135,7 +135,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             if when.tzinfo is None:
                 when = when.replace(tzinfo=UTC)
             seconds = (when - datetime.now(UTC)).total_seconds()
-        except (ValueError, OverflowError, TypeError, IndexError):  # the parser's own slips on what is no date included
+        except (ValueError, OverflowError, TypeError, IndexError):  # the parser's own slips included
             return None
     return max(0.0, seconds) if seconds == seconds else None  # a NaN says nothing
 

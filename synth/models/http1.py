@@ -113,8 +113,8 @@ class HttpClient:
 
         Raises:
             NotConnected: nothing was sent.
-            CutOff: the connection ended first; what the server did, nobody knows.
-            Garbled: something came that is no response.
+            CutOff: the connection ended first; what the server did is unknown.
+            Garbled: something came that is not a response.
             TooLarge: more came than may come.
             TimeoutError: it was sent, and no whole response came in time.
             ValueError: a header has a line break in it.

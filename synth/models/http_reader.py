@@ -31,7 +31,7 @@ class HttpFailure(Exception):
 
 
 class Garbled(HttpFailure):
-    """What came is no HTTP response."""
+    """What came is not an HTTP response."""
 
 
 class TooLarge(HttpFailure):

@@ -2,7 +2,7 @@
 
 Servers differ in where they put reasoning, in how they write "nothing" (null, an empty string, an empty list, no
 field), in content as text or as parts. :func:`parse_chat` brings all of it to one form and raises
-:class:`MalformedReply` where a body is no answer at all.
+:class:`MalformedReply` where a body is not an answer at all.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 
 class MalformedReply(Exception):
-    """A body that is no answer. ``usage`` is what it cost, where the body still says so."""
+    """A body that is not an answer. ``usage`` is what it cost, where the body still says so."""
 
     def __init__(self, detail: str, usage: Usage | None = None) -> None:
         super().__init__(detail)
@@ -200,7 +200,7 @@ def _content(value: Any) -> tuple[str | None, str | None]:
             texts = [inner_part.get("text") for inner_part in parts if isinstance(inner_part, dict)]
             thought += [text for text in texts if isinstance(text, str)]
         else:
-            raise _Odd("content holds a part that is no text")
+            raise _Odd("content holds a part that is not text")
     return _text("".join(said)), _text("".join(thought))
 
 
@@ -210,7 +210,7 @@ def _calls(message: dict[str, Any]) -> tuple[RawCall, ...]:
         old = message.get("function_call")
         given = [{"function": old}] if isinstance(old, dict) else []
     if not isinstance(given, list):
-        raise _Odd("tool_calls is no list")
+        raise _Odd("tool_calls is not a list")
     calls = []
     for item in given:
         function = item.get("function") if isinstance(item, dict) else None

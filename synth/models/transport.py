@@ -196,11 +196,11 @@ def check_address(address: str, where: str) -> str:
     mend = "write it as http://host:port/v1"
     with contextlib.suppress(ValueError):
         parts = urlsplit(address)
-        # `port` raises ValueError where it is no number.
+        # `port` raises ValueError where it is not a number.
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not parts.query:
             bare = address.rstrip("/")
             return bare.removesuffix("/chat/completions")
-    raise InputError(f"endpoint {address!r} is no address", where=where, mend=mend)
+    raise InputError(f"endpoint {address!r} is not an address", where=where, mend=mend)
 
 
 def proxy_for(address: str) -> str | None:

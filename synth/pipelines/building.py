@@ -15,6 +15,7 @@ from synth.pipelines.finishing import check_teacher, finish
 from synth.pipelines.pilot import run_pilot
 from synth.pipelines.planner import plan
 from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
+from synth.pipelines.words import write_words
 from synth.recipe.load import load_recipe
 from synth.recipe.model import Recipe
 from synth.recipe.requests import settings_of
@@ -106,7 +107,7 @@ class Prepared:
         """
         report = finish(self.recipe, self.engine, self.out)
         reused = all(s.reused_shards == s.shards for s in report.stages)
-        return BuildResult(self.out, report, reused, self.account)
+        return BuildResult(self.out, report, reused, self.account, write_words(self.recipe, self.out))
 
 
 def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: ProgressName = "auto") -> Prepared:

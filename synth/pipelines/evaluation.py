@@ -126,7 +126,7 @@ def _role(model: str) -> dict[str, Any]:
         return {"backend": "openai", "model": name, "base_url": address}
     if not Path(model).is_dir() and not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         raise InputError(
-            f"{model!r} is no model",
+            f"{model!r} is not a model",
             where="--model",
             mend="give scripted, NAME@URL of a server, a folder of weights, or OWNER/NAME of the Hub",
         )

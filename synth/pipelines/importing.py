@@ -40,7 +40,7 @@ from synth.schemas.trajectories import TrajectoryRow
 __all__ = ["ImportReport", "Imported", "Recorded", "annotate", "import_file"]
 
 Recorded = TrajectoryRow | Trajectory | Mapping[str, Any]
-"""A row of ours (with its own verdict), an ADP trajectory, or an object of any format that can be imported."""
+"""One of our rows (with its own verdict), an ADP trajectory, or an object of any format that can be imported."""
 _READING = ("read_runs", "recorded_runs")
 _EXAMPLES = 1000
 """Causes are counted apart up to so many; what comes later counts as other ones."""
@@ -98,7 +98,7 @@ def import_file(
     Raises:
         InputError: a file or a benchmark can't be read.
         BuildError: nothing in the files is JSON.
-        StoreError: ``out`` holds something that is no dataset, or can't be written.
+        StoreError: ``out`` holds something that is not a dataset, or can't be written.
     """
     given: dict[str, Any] = {"source": {"format": format_, "all_correct": all_correct, "licence": licence}}
     if tasks is not None:
@@ -192,7 +192,7 @@ def annotate(
         synth.annotate("runs.jsonl", "questions.jsonl", "out/labelled")
 
     Args:
-        trajectories: Objects of any format that can be imported, a file or folder of them, or rows of ours.
+        trajectories: Objects of any format that can be imported, a file or folder of them, or our rows.
             :mod:`synth.agents.imported` says which keys of ``details`` are read.
         tasks: Questions with gold answers (a file as for ``--tasks-file``; evidence is not looked for), or tasks of
             ours. A task without a walk has no evidence to measure against: then only calls and the answer are judged.

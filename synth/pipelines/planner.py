@@ -29,7 +29,7 @@ def plan(recipe: Recipe) -> Plan:
     """What the engine runs for ``recipe``. The source is not read yet: fingerprinting does that.
 
     Raises:
-        InputError: the recipe names a stage that there is not, or one that reads what none before it writes.
+        InputError: the recipe names a stage that does not exist, or one that reads what none before it writes.
     """
     nodes = tuple(_connected(recipe, _runs(recipe)))
     if recipe.has_tasks and not any(node.label == "tasks" for node in nodes):
@@ -113,7 +113,7 @@ def _config(run: Run, kind: type[Stage[Any]]) -> StageConfig:
         return kind.config_type.model_validate(run.values)
     except ValidationError as error:
         if not run.own and run.stage in STAGES:
-            raise  # the recipe was checked: a mistake of ours
+            raise  # the recipe was checked: our mistake
         first = error.errors()[0]
         key = ".".join(str(part) for part in ("config", *first["loc"]))
         raise InputError(f"{key}: {first['msg']}", where=f"stage {run.stage}", mend="look at its keys") from None
@@ -139,10 +139,10 @@ def _inputs(
 
 def _gathered(run: Run, kind: type[Stage[Any]], writers: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
     """Of what a stage gathers, the tables of all runs before it whose rows none of them writes again."""
+    if kind.gathers and not any(table in writers or table in kind.writes for table in kind.gathers):
+        raise _unwritten(run, kind.gathers[0])
     for table in kind.gathers:
-        if not writers.get(table):
-            raise _unwritten(run, table)
-        for number, label in enumerate(writers[table]):
+        for number, label in enumerate(writers.get(table, ())):
             yield f"{table}@{number}", f"{label}:{table}"
 
 

@@ -168,7 +168,7 @@ def trusted_environment(dataset: Dataset, *, trust: bool) -> tuple[dict[str, Any
 def _mapping(dataset: Dataset, part: str) -> dict[str, Any]:
     found = dataset.report.recipe.get(part) or {}
     if not isinstance(found, dict):
-        raise InputError(f"recipe.{part} of its report is no object", where=str(dataset.path))
+        raise InputError(f"recipe.{part} of its report is not an object", where=str(dataset.path))
     return found
 
 

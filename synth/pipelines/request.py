@@ -68,6 +68,8 @@ class BuildResult:
     """True when the store held all of it and nothing was run."""
     account: Account | None = None
     """What the dataset's model calls have used in this store, over all runs; None where it never made any."""
+    words: Path | None = None
+    """How questions speak of the user's facts: a file to edit, beside the dataset; None where there are none."""
 
 
 @dataclass(frozen=True)

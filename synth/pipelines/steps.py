@@ -228,7 +228,8 @@ def _paired(recipe: Recipe) -> Pairs | None:
 
 def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
     if _paired(recipe) is not None and (not recipe.source_spec.is_recorded or "policy" in recipe.roles):
-        yield Run("verified-pairs", "verified_pairs", {"model_expert": expert_is_model(recipe)})
+        own_words = expert_is_model(recipe) or recipe.source_spec.is_recorded
+        yield Run("verified-pairs", "verified_pairs", {"model_expert": own_words})
 
 
 def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
@@ -240,13 +241,12 @@ def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
 
 def _perturbed_pairs(recipe: Recipe) -> Iterator[Run]:
     wanted = _paired(recipe)
-    if wanted is not None and wanted.per_perturbation and recipe.is_open:
+    if wanted is not None and (wanted.fill or perturber_of(recipe) is not None) and recipe.is_open:
         values = {
             "environment": environment_of(recipe),
             "management": recipe.management,
             "perturber": perturber_of(recipe),
-            "kinds_per_run": wanted.kinds_per_run,
-            "per_perturbation": wanted.per_perturbation,
+            "fill": wanted.fill,
         }
         yield Run("perturbed-pairs", "perturbed_pairs", values)
 
@@ -283,6 +283,13 @@ def _ratings(recipe: Recipe) -> Iterator[Run]:
     for role in recipe.acting if recipe.has_tasks else ():
         values = {"rater": rater, "answers": answers, "graded": wanted.graded}
         yield Run(f"{role}-ratings", "judge_runs", values, role)
+
+
+def _attribution(recipe: Recipe) -> Iterator[Run]:
+    """Who failed each recorded run, and where."""
+    if recipe.source_spec.is_recorded:
+        for role in recipe.acting:
+            yield Run(f"{role}-failures", "attribute_failures", {}, role)
 
 
 def _judged_pairs(recipe: Recipe) -> Iterator[Run]:
@@ -368,6 +375,7 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "difficulty": _difficulty,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
+    "attribution": _attribution,
     "verified_pairs": _verified_pairs,
     "trajectory_pairs": _trajectory_pairs,
     "perturbed_pairs": _perturbed_pairs,

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from synth.lexicon.model import Lexicon
 from synth.recipe.model import Recipe
+from synth.store.files import write_file
 from synth.tasks.world.words import words_of
 from synth.text.words import FUNCTION_WORDS, stem, words
 
-__all__ = ["language_of", "lexicon_of"]
+__all__ = ["language_of", "lexicon_of", "write_words"]
+
+_WORDS_HEAD = """\
+# How pages and questions speak of your facts. Edit it, then build again with --set source.words=THIS_FILE
+# {s} is the subject, {o} the object; in questions {x} is what is known, and | stands where the other end goes.
+"""
 
 
 def lexicon_of(recipe: Recipe) -> Lexicon | None:
@@ -22,6 +31,24 @@ def lexicon_of(recipe: Recipe) -> Lexicon | None:
     """
     opened = recipe.source_spec.lexicon
     return None if opened is None else opened(recipe.source)
+
+
+def write_words(recipe: Recipe, out: Path) -> Path | None:
+    """Writes the words of the user's facts, derived ones and the user's own, to ``<out>.words.yaml``, for a person to
+    edit and name as ``source.words``. A file that is there stays as it is: it may have been edited.
+
+    Returns:
+        The file; None where what ships is enough.
+    """
+    lexicon = lexicon_of(recipe)
+    if lexicon is None:
+        return None
+    file = out.with_name(f"{out.name}.words.yaml")
+    if not file.exists():
+        parts = lexicon.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        text = yaml.safe_dump(parts, sort_keys=False, allow_unicode=True, width=110)
+        write_file(file, f"{_WORDS_HEAD}{text}".encode())
+    return file
 
 
 def language_of(recipe: Recipe) -> Mapping[str, Any]:

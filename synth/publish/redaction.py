@@ -46,7 +46,7 @@ _NAMES = (
     "provenance",
     "call",
 )
-"""Fields of ids, of names and of where things are: they tie rows together, and are no passages."""
+"""Fields of ids, of names and of where things are: they tie rows together, and are not passages."""
 _IDS = ("gold_entities", "gold_documents", "subject", "object", "true_object", "stated_object")
 
 

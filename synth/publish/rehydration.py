@@ -41,7 +41,7 @@ class Rehydrated:
 
 
 def is_dataset(folder: Path) -> bool:
-    """Whether a dataset of ours stands in ``folder``, rather than a source to be read."""
+    """Whether a synth dataset stands in ``folder``, rather than a source to be read."""
     return (folder / REPORT_FILE).is_file()
 
 

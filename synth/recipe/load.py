@@ -146,7 +146,7 @@ _UNIONS = {"source": "sources", "questions": "questions", "environment": "enviro
 
 
 def _keys(location: Sequence[int | str]) -> list[int | str]:
-    """An error's location without the kind of a union, which is no key of the recipe."""
+    """An error's location without the kind of a union, which is not a key of the recipe."""
     return [
         part
         for before, part in zip((None, *location), location, strict=False)

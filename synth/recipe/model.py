@@ -143,10 +143,7 @@ class Recipe(Keys):
         if perturber is not None and perturber.model is None:
             raise ValueError("roles.perturber: only a model edits turns; bind it to one (openai, vllm)")
         if perturber is not None and (
-            self.preferences is None
-            or not self.preferences.per_perturbation
-            or self.critical is None
-            or set(self.acting) < set(ACTORS)
+            self.preferences is None or self.critical is None or set(self.acting) < set(ACTORS)
         ):
             raise ValueError("roles.perturber has no effect: no pairs of perturbed turns are made")
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):

@@ -43,13 +43,12 @@ class Critical(Described):
 class Pairs(Described):
     """Preference pairs."""
 
-    kinds_per_run: int = Field(default=4, ge=1, le=20)
-    """How many kinds of error are tried on one good run."""
-    per_perturbation: int = Field(default=1, ge=0, le=10)
-    """Pairs per good run and kind of error that is put into it; 0 leaves them out."""
+    fill: int = Field(default=1, ge=0, le=20)
+    """A task with fewer pairs from real failures gets pairs with errors put into its good runs until it has so many; 0
+    leaves such pairs out."""
     trajectories_per_task: int = Field(default=1, ge=0, le=10)
     """Pairs of whole runs per task; 0 leaves them out."""
-    trajectory_ratio: float = Field(default=1.5, ge=1)
+    trajectory_ratio: float = Field(default=1.25, ge=1)
     """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
     repairs: int = Field(default=8, ge=0, le=64)
     """Of applications: how many repairs the policy proposes for a step by which it failed on a safety twin, until one

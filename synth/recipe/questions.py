@@ -74,7 +74,7 @@ class DatasetQuestions(DatasetTasksConfig):
 
 
 class RecordedQuestions(Described):
-    """What recorded runs were asked, where nobody gives the answers: there is no table of tasks. Runs with questions
+    """What recorded runs were asked, where no answers are given: there is no table of tasks. Runs with questions
     whose answers are known take ``given``."""
 
     kind: Literal["recorded"]

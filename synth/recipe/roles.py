@@ -134,7 +134,7 @@ class Role(Described):
     def _addresses(cls, value: Any) -> Any:
         for address in [value] if isinstance(value, str) else value or ():
             if not address.startswith(("http://", "https://")):
-                raise ValueError(f"{address!r} is no address: write it as http://host:port/v1")
+                raise ValueError(f"{address!r} is not an address: write it as http://host:port/v1")
         return value
 
     @property

@@ -193,7 +193,7 @@ class SourceSpec:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it holds runs, so that nobody has to make them."""
+        """Whether it holds runs, so that none have to be made."""
         return "recorded" in self.writes
 
     @property

@@ -76,7 +76,7 @@ def join(
 
     Raises:
         InputError: ``kind`` needs FAISS, which is not installed.
-        ValueError: the threshold is not above 0, or ``vectors`` is no matrix.
+        ValueError: the threshold is not above 0, or ``vectors`` is not a matrix.
     """
     if vectors.ndim != 2:
         raise ValueError(f"vectors of shape {vectors.shape}: a matrix is needed, one row each")

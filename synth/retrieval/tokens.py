@@ -58,7 +58,7 @@ _ASCII = _Patterns("")
 
 @lru_cache(maxsize=1)
 def _unicode() -> _Patterns:
-    """Combining marks are no ``\\w`` for ``re``; without them Devanagari or decomposed Latin would fall apart."""
+    """Combining marks are not ``\\w`` for ``re``; without them Devanagari or decomposed Latin would fall apart."""
     places = (*range(0x300, 0x1F000), *range(0xE0100, 0xE01F0))  # all marks lie here
     marks = [code for code in places if unicodedata.category(chr(code))[0] == "M"]
     starts = [code for i, code in enumerate(marks) if i == 0 or marks[i - 1] != code - 1]

@@ -98,7 +98,7 @@ class FaissIndex:
 
         Raises:
             InputError: FAISS is not installed.
-            ValueError: ``vectors`` is no matrix, or ``kind`` is not of FAISS.
+            ValueError: ``vectors`` is not a matrix, or ``kind`` is not of FAISS.
         """
         faiss = _faiss(kind)
         matrix = _checked(vectors)
@@ -110,7 +110,7 @@ class FaissIndex:
             self._index = faiss.IndexHNSWFlat(matrix.shape[1], _LINKS, faiss.METRIC_INNER_PRODUCT)
             self._index.hnsw.efConstruction = _BUILD
         else:
-            raise ValueError(f"{kind} is no index of FAISS")
+            raise ValueError(f"{kind} is not an index of FAISS")
         self._graph = kind == "faiss-hnsw"
         for start in range(0, len(matrix), _BLOCK):
             self._index.add(np.ascontiguousarray(matrix[start : start + _BLOCK], dtype=np.float32))
@@ -159,7 +159,7 @@ class FaissJoin:
             index.hnsw.efConstruction = _BUILD
             self.most = rows
         else:
-            raise ValueError(f"{kind} is no index of FAISS")
+            raise ValueError(f"{kind} is not an index of FAISS")
         # Filling cells and searching gives the same for any number of threads: every vector is one thread's.
         if kind != "faiss-hnsw":
             faiss.omp_set_num_threads(_threads())

@@ -189,7 +189,7 @@ class _Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """In the form of every other mistake."""
         if not (self.at_work and self.cycle.response_started):
-            body = encoded({"error": {"what": "the request is no HTTP"}})
+            body = encoded({"error": {"what": "the request is not HTTP"}})
             head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
             self.transport.write(f"{head}Connection: close\r\n\r\n".encode() + body)
         if self.cycle is not None:

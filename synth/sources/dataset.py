@@ -22,7 +22,7 @@ __all__ = ["edges_of", "entities_of", "files_digest", "inverses_of", "read_table
 
 
 def _files(folder: str, table: str, splits: Sequence[str]) -> list[Path]:
-    """In the order of their rows; ``splits`` empty = all that there are, which a table has one of that is no task's."""
+    """In the order of their rows; ``splits`` empty = all of them (a table without tasks has one)."""
     place = Path(folder) / table
     return [path for split in splits or ("*",) for path in sorted(place.glob(f"{split}-?????-of-?????.parquet"))]
 

@@ -206,7 +206,7 @@ class UniqueDocuments(TableStage[DuplicatesConfig]):
 
 
 def _without(documents: pa.Table, of: Mapping[str, str]) -> pa.Table:
-    """The documents that are no duplicates, with links to those that stay."""
+    """The documents that are not duplicates, with links to those that stay."""
     schema = arrow_schema(Document)
     gone = pa.array(sorted(of), pa.string())
     kept = documents.filter(pc.invert(pc.is_in(documents.column("id"), value_set=gone)))

@@ -113,7 +113,7 @@ class GivenTasksStage(_Questions[GivenTasksConfig]):
 
 
 class RecordedTasks(_Questions[RecordedTasksConfig]):
-    """No evidence is looked for: nobody gave the documents."""
+    """No evidence is looked for: no documents were given."""
 
     name = "recorded_tasks"
     version = 1

@@ -1,6 +1,7 @@
 """Makers of preference pairs, each a stage of its own: verified steps, whole runs, injected errors, repairs.
 
-All write the table ``pairs``, task by task; the stage ``preferences`` gathers what they and others wrote, and selects.
+All write the table ``pairs``, and one row of ``pair_notes`` per task; the stage ``preferences`` gathers what they and
+others wrote, and selects. Real failures come first: errors are put into good runs only where a task has too few pairs.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from pydantic import Field
 from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management, managed
 from synth.annotate.preferences.perturb.minimal_edit import MinimalEdit
-from synth.annotate.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
+from synth.annotate.preferences.perturbation import OF_FORM, PERTURBATIONS, perturbation_of, perturbation_pairs
 from synth.annotate.preferences.repair import RepairContext, failure_of, repair_pairs
 from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
 from synth.annotate.preferences.verified import verified_pairs
 from synth.environments.contract import Environment
-from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
+from synth.schemas.searched import PairNotes
 from synth.schemas.steps import PreferenceRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -52,8 +53,9 @@ class PairMaker(RowStage[C, Task]):
         "policy_runs": "trajectories@policy",
         "steps": "steps@policy",
         "continuations": "continuations@policy",
+        "searched": "searched@policy",
     }
-    writes: ClassVar[Mapping[str, type[Row]]] = {"pairs": PreferenceRow}
+    writes: ClassVar[Mapping[str, type[Row]]] = {"pair_notes": PairNotes, "pairs": PreferenceRow}
     over = "tasks"
     looks_up: ClassVar[frozenset[str]] = frozenset({"teacher_runs", "policy_runs"})
 
@@ -77,17 +79,8 @@ class PairMaker(RowStage[C, Task]):
             one.model_copy(update={"row_id": row.id, "part": part, "detail": f"{one.row_id}: {one.detail}"[:500]})
             for part, one in enumerate(made.rejected)
         )
-        if made.rows:
-            return Outcome(kept=made.rows, rejected=failed)
-        none = Rejection(
-            stage=self.name,
-            row_id=row.id,
-            reason=Reason.NO_PAIR,
-            detail=f"{len(failed)} could not be made" if failed else "no run of this task lends itself to one",
-            split=row.split,
-            preview=row.question[:500],
-        )
-        return Outcome(rejected=(none, *failed))
+        notes = PairNotes(id=row.id, made=len(made.rows), unpaired=made.unpaired, split=row.split)
+        return Outcome(kept=(notes,), rejected=failed, side={"pairs": made.rows})
 
 
 class VerifiedPairsConfig(StageConfig):
@@ -100,12 +93,15 @@ class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
     version = 1
     config_type = VerifiedPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps", "continuations")
-    looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps", "continuations"}
+    optional: ClassVar[tuple[str, ...]] = ("searched",)
+    looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps", "continuations", "searched"}
 
     def __init__(self, config: VerifiedPairsConfig, context: Context) -> None:
         super().__init__(config, context)
         self._steps = RowsByKey(context.inputs.table("steps"), "trajectory_id")
         self._continuations = RowsByKey(context.inputs.table("continuations"), "trajectory_id")
+        inputs = context.inputs
+        self._searched = RowsByKey(inputs.table("searched"), "id") if "searched" in inputs else None
 
     def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
         return sum(map(self._of, policy), Pairs())
@@ -113,11 +109,19 @@ class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
     def _of(self, run: TrajectoryRow) -> Pairs:
         steps, tried = self._steps.rows(run.id), self._continuations.rows(run.id)
         own = True if self.config.model_expert else None
-        return verified_pairs(run, steps, tried, provenance=self.context.provenance, stage=self.name, own_words=own)
+        return verified_pairs(
+            run,
+            steps,
+            tried,
+            provenance=self.context.provenance,
+            stage=self.name,
+            own_words=own,
+            searched=None if self._searched is None else self._searched.one(run.id),
+        )
 
 
 class TrajectoryPairsConfig(StageConfig):
-    ratio: float = Field(default=1.5, ge=1)
+    ratio: float = Field(default=1.25, ge=1)
     """The longer side has at most so many times the turns of the shorter."""
     per_task: int = Field(default=1, ge=1, le=10)
     """Pairs per task at most. Lengths are kept alike in each pair; over all pairs, exports even them out."""
@@ -145,23 +149,28 @@ class PerturbedPairsConfig(StageConfig):
     """Actions of agents beside the environment's tools. None = none."""
     perturbations: tuple[str, ...] = tuple(PERTURBATIONS)
     """Which errors are put into good runs, each carried out in the environment."""
-    kinds_per_run: int = Field(default=4, ge=1, le=20)
-    """How many kinds of error are tried on one good run, drawn for each run: families are drawn first, so that no
-    family crowds out the others because it has more kinds."""
-    per_perturbation: int = Field(default=1, ge=1, le=10)
-    """Pairs per good run and kind of error at most."""
+    fill: int = Field(default=1, ge=0, le=20)
+    """A task with fewer pairs of the makers before gets pairs with injected errors until it has so many. Kinds of error
+    are drawn for each run, families first, so that no family crowds out the others because it has more kinds."""
     perturber: Implementation | None = None
     """Who proposes minimal edits of right turns, for every good run beside the kinds that are drawn. None = no one."""
+
+
+_FORM_SHARE = 0.1
+"""Share of the runs in which an error may be one of form; such pairs are easy, and teach little."""
 
 
 class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
     name = "perturbed_pairs"
     version = 1
     config_type = PerturbedPairsConfig
+    gathers = ("pairs",)
+    looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"pairs"}
     libraries = ("numpy",)
 
     def __init__(self, config: PerturbedPairsConfig, context: Context) -> None:
         super().__init__(config, context)
+        self._made = [RowsByKey(table, "task_id") for table in context.inputs.gathered("pairs")]
         self._perturber: MinimalEdit | None = None
         if config.perturber is not None:
             self._perturber = context.make(config.perturber)
@@ -171,18 +180,24 @@ class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
 
     def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
         # The policy's good runs too: a teacher that never fails a call gives no error to ignore.
-        good = (run for run in (*teacher, *policy) if run.verdict.correct is True)
-        return sum((self._of(run, task) for run in good), Pairs())
+        missing = self.config.fill - sum(len(table.rows(task.id)) for table in self._made)
+        found = Pairs()
+        for run in (*teacher, *policy):
+            if run.verdict.correct is True and (missing > 0 or self._perturber is not None):
+                made = self._of(run, task, max(0, missing))
+                missing -= sum(pair.rejected_by == "rule" for pair in made.rows)
+                found += made
+        return found
 
-    def _of(self, run: TrajectoryRow, task: Task) -> Pairs:
+    def _of(self, run: TrajectoryRow, task: Task, wanted: int) -> Pairs:
         found = perturbation_pairs(
             run,
             task,
             self._environment,
             generator_for=self.context.generator,
             provenance=self.context.provenance,
-            names=self._names(run),
-            per_name=self.config.per_perturbation,
+            names=self._names(run) if wanted else (),
+            wanted=wanted,
             stage=self.name,
             further=() if self._perturber is None else (self._perturber,),
         )
@@ -191,14 +206,17 @@ class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
     def _names(self, run: TrajectoryRow) -> tuple[str, ...]:
         generator = self.context.generator(run.id, "perturbations")
         families: dict[str, list[str]] = {}
+        form = float(generator.random()) < _FORM_SHARE
         for name in sorted(self.config.perturbations):
+            if name in OF_FORM and not form:
+                continue
             families.setdefault(PERTURBATIONS[name].family, []).append(name)
         groups = {family: [names[i] for i in generator.permutation(len(names))] for family, names in families.items()}
         order: list[str] = []
         while any(groups.values()):
             waiting = sorted(family for family, names in groups.items() if names)
             order += [groups[waiting[i]].pop() for i in generator.permutation(len(waiting))]
-        return tuple(order[: self.config.kinds_per_run])
+        return tuple(order)
 
     def _of_perturber(self, pair: PreferenceRow) -> PreferenceRow:
         """A pair that a model proposed says so in its provenance."""

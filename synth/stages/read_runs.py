@@ -105,7 +105,7 @@ class ReadRuns(ShardStage[ReadRunsConfig]):
     def _run(self, place: str, value: Any) -> RecordedRun | Rejection:
         """
         Raises:
-            ValueError: it is no run, or a run of no task.
+            ValueError: it is not a run, or a run of no task.
         """
         if isinstance(value, NoJson):
             raise ValueError(value.why)

@@ -289,7 +289,7 @@ class CallStore:
                 begun, refused, waiting = self._admit()
                 if begun:
                     self._file.begin([attempt for attempt, _ in begun])
-        except Exception as error:  # whatever it is, nobody may wait for ever
+        except Exception as error:  # whatever it is, no one may wait for ever
             if is_busy(error):
                 self._busy_since = self._busy_since or now
                 if now - self._busy_since < _GIVE_UP_SECONDS:

@@ -59,9 +59,9 @@ def nano_units(amount: float | Decimal | str) -> int:
     try:
         exact = Decimal(str(amount))
     except ArithmeticError as error:
-        raise ValueError(f"{amount!r} is no amount of money") from error
+        raise ValueError(f"{amount!r} is not an amount of money") from error
     if not exact.is_finite() or exact < 0:
-        raise ValueError(f"{amount!r} is no amount of money")
+        raise ValueError(f"{amount!r} is not an amount of money")
     return int((exact * NANO).to_integral_value(rounding=ROUND_CEILING))
 
 
@@ -241,7 +241,7 @@ _SENTENCES = {
     sqlite3.SQLITE_IOERR: ("the file can't be written or read", f"check the disk and its free space, {_KEPT}"),
     **dict.fromkeys(_BUSY, ("another process keeps it locked", "look for a process that hangs, then run again")),
     sqlite3.SQLITE_NOTADB: (
-        "this is no store of calls, or it is damaged",
+        "this is not a store of calls, or it is damaged",
         "move the file away: its calls would be made and paid for again",
     ),
     # What we write keeps every constraint.
@@ -325,7 +325,7 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
         # Such simple statements fail this way only on a damaged header.
         raise StoreError(f"{_DAMAGED[0]} ({error})", where=str(path), mend=_DAMAGED[1]) from error
     if (tables or form or application) and application != _APPLICATION:
-        raise StoreError("this is no store of calls", where=str(path), mend="move the file away")
+        raise StoreError("this is not a store of calls", where=str(path), mend="move the file away")
     if tables and form != _FORMAT:
         raise StoreError(
             f"it has format {form}, and this version of synth reads format {_FORMAT}",

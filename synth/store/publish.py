@@ -20,7 +20,7 @@ from synth.store.locks import FileLock
 __all__ = ["DATASET_MARKER", "check_destination", "publish", "staged"]
 
 DATASET_MARKER = "report.json"
-"""The file by which a folder is known as a dataset of ours, which a new build may replace."""
+"""The file by which a folder is known as a synth dataset, which a new build may replace."""
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -31,7 +31,7 @@ def check_destination(out: Path | str, *, marker: str | None = DATASET_MARKER) -
     None = ``out`` must be empty or missing.
 
     Raises:
-        StoreError: ``out`` holds something that is no dataset of ours, or can't be written.
+        StoreError: ``out`` holds something that is not a synth dataset, or can't be written.
         InputError: ``out`` is a URL.
     """
     refuse_remote(out, "out")

@@ -308,7 +308,7 @@ class Store:
             return tuple(
                 self._entry(stage, fingerprint)
                 for stage in sorted(os.listdir(stages))
-                if (stages / stage).is_dir()  # a stray file is left alone, and is no stage
+                if (stages / stage).is_dir()  # a stray file is left alone, and is not a stage
                 for fingerprint in sorted(os.listdir(stages / stage))
                 if not fingerprint.startswith(TEMPORARY) and (stages / stage / fingerprint).is_dir()
             )

@@ -39,7 +39,7 @@ def open_arrow(path: Path) -> pa.Table:
     """The table in an Arrow IPC file, memory-mapped: nothing is read until it is used.
 
     Raises:
-        StoreError: the file is missing or is no Arrow file.
+        StoreError: the file is missing or is not an Arrow file.
     """
     with store_errors(path):
         try:

@@ -1,4 +1,4 @@
-"""The checks of a task that need no model, all fail-closed: whatever is no pass keeps the task out.
+"""The checks of a task that need no model, all fail-closed: whatever is not a pass keeps the task out.
 
 A check that lacks its collaborator abstains, and an abstention rejects. None of them trusts what the proposer says:
 evidence is re-read from the document, answers are asked for again from the graph, and pages are searched for.
@@ -185,7 +185,7 @@ def _ways(hops: Sequence[Hop], number: int, config: CheckConfig) -> list[str]:
         together += [other for other in hops[:number] if other.target.id == hop.target.id]
     queries = [query for hop in together for query in hop_queries(hop)]
     if hop.source.kind == "range" and len(together) > 1:
-        queries.append(hop.target.name)  # a range is no name to search by: it tests what another hop has found
+        queries.append(hop.target.name)  # a range is not a name to search by: it tests what another hop has found
     return queries
 
 

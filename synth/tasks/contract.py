@@ -93,7 +93,7 @@ class CheckConfig(Described):
     """A composition is a shortcut when the whole question, searched as it stands, finds the answer's page (or the page
     that states the answer) at this rank or better. 0 turns this part of the check off."""
     strict_chain: bool = True
-    """Reject a chain in which an edge of any relation joins two nodes that are no neighbours in it. When False, only an
+    """Reject a chain in which an edge of any relation joins two nodes that are not adjacent in it. When False, only an
     edge between the named source and the answer counts."""
     margin: float = Field(default=0.01, ge=0, lt=1)
     """Two numbers are told apart only where they differ by more than this share of the larger one; days and years by
@@ -125,7 +125,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         if (self.result.outcome == "passed") != (self.reason is None):
-            raise ValueError("a finding has a reason exactly when it is no pass")
+            raise ValueError("a finding has a reason exactly when it is not a pass")
 
 
 def passed(check: str, detail: str = "") -> Finding:
@@ -155,7 +155,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Failed:
-    """A draft that did not: the first check that was no pass decides, later ones did not run."""
+    """A draft that did not: the first check that was not a pass decides, later ones did not run."""
 
     draft: Draft
     checks: tuple[CheckResult, ...]

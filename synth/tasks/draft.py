@@ -90,7 +90,7 @@ def finish(
         if operation.cue not in draft.question:
             raise ValueError(f"operation {number}: cue {operation.cue!r} is not in the question")
         if any(not 0 <= hop < len(draft.walk.hops) for hop in operation.over):
-            raise ValueError(f"operation {number} is over a hop that there is not")
+            raise ValueError(f"operation {number} is over a hop that does not exist")
         if operation.within is not None and not 0 <= operation.within < number:
             raise ValueError(f"operation {number} needs an operation that does not come before it")
     return Task(

@@ -191,7 +191,7 @@ def _question(line: int, row: Mapping[str, Any]) -> GivenQuestion | Rejection:
         if isinstance(value, str):
             value = [value]
         if not isinstance(value, Sequence) or not all(isinstance(item, str) and item.strip() for item in value):
-            return _bad(line, Reason.MALFORMED, f"{field} is no list of strings", values["question"])
+            return _bad(line, Reason.MALFORMED, f"{field} is not a list of strings", values["question"])
         lists[field] = tuple(dict.fromkeys(value))
     name = next((str(row[key]) for key in ("id", "task_id") if isinstance(row.get(key), str | int)), None)
     return GivenQuestion(line, values["question"], values["answer"], lists["aliases"], lists["documents"], name)

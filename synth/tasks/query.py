@@ -3,11 +3,11 @@
 The walk becomes a pattern (:mod:`synth.tasks.pattern`); names of bridges, members and answers are never used.
 
 * Edges are joined by bindings, not by sets: two constraints on one bridge speak of the same node.
-* Operations are done once for each way of binding the variables that are no members: if the question's "the director
+* Operations are done once for each way of binding the variables that are not members: if the question's "the director
   of F" could be two people, there are two results, and the question is not unique.
 * A measure that a candidate lacks or has twice, a tie, or a value that a bound can not decide, is *undecided*.
 * The bound of a ``filter`` may be what another hop found: an end of it that equals the id of the target of a hop that
-  is no measure is that hop's variable.
+  is not a measure is that hop's variable.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Ints = NDArray[Any]
 _SAMPLE = 16
 """Nodes of a question without operations that are named where it has many."""
 _WORLDS = 256
-"""Ways of binding the variables that are no members, of which each is looked at."""
+"""Ways of binding the variables that are not members, of which each is looked at."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way of binding the variables that are no members, and what follows from it. Ids are sorted."""
+    """One way of binding the variables that are not members, and what follows from it. Ids are sorted."""
 
     members: tuple[tuple[int, tuple[str, ...]], ...]
     """(variable, ids) of every set."""
@@ -306,7 +306,7 @@ class _Reader:
                 measure = parse_measure(guess, end)
                 if measure is not None:
                     return [measure]
-            raise Undecided(f"{end!r} is no bound")
+            raise Undecided(f"{end!r} is not a bound")
 
         if bound.kind == "range":
             low, high = parse_range(bound.id)

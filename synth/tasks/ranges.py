@@ -15,7 +15,7 @@ __all__ = ["lies_in", "stated_forms"]
 
 def lies_in(kind: str, text: str, span: str) -> bool:
     """Whether a value of ``kind`` lies in the range ``<least>/<greatest>`` for certain; False where the two have no
-    common scale. Raises ValueError when ``span`` is no range."""
+    common scale. Raises ValueError when ``span`` is not a range."""
     value = parse_measure(kind, text)
     ends = parse_range(span)
     low, high = (parse_measure(kind, end) if end else None for end in ends)

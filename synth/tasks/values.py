@@ -95,10 +95,10 @@ def parse_measure(kind: str, text: str) -> Measure | None:
 
 
 def parse_range(text: str) -> tuple[str, str]:
-    """The two ends of ``<least>/<greatest>``, either of which may be empty. Raises ValueError when it is no range."""
+    """The two ends of ``<least>/<greatest>``, either of which may be empty. Raises ValueError for anything else."""
     low, bar, high = text.partition("/")
     if not bar or not (low or high):
-        raise ValueError(f"{text!r} is no range: <least>/<greatest>")
+        raise ValueError(f"{text!r} is not a range: <least>/<greatest>")
     return low, high
 
 

@@ -36,7 +36,7 @@ def date_in_words(day: date) -> str:
 
 
 def parse_date(text: str) -> tuple[int, int | None, int | None] | None:
-    """(year, month, day), with None for what is not said; None when ``text`` is no date in a form without ambiguity."""
+    """(year, month, day), with None for what is not said; None when ``text`` is not an unambiguous date."""
     folded = normalize(text)
     for pattern in _FORMS:
         match = pattern.fullmatch(folded)

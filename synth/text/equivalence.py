@@ -125,7 +125,7 @@ def _call(text: str) -> Iterator[str]:
 
 
 def _qualifier(text: str) -> Iterator[str]:
-    """Without what a parenthesis at its end adds, or says in other words; the parenthesis alone is no form."""
+    """Without what a parenthesis at its end adds, or says in other words; the parenthesis alone is not a form."""
     if (match := _QUALIFIER.match(text)) and not re.search(r"\b(?:not|no|never|or|false|wrong)\b", match.group(2)):
         yield match.group(1)
 

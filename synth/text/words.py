@@ -114,7 +114,7 @@ def token_cases(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def content_words(text: str) -> list[str]:
-    """Tokens that are no function words, in order, once each."""
+    """Tokens that are not function words, in order, once each."""
     return list(dict.fromkeys(word for word in tokens(text) if word not in FUNCTION_WORDS))
 
 

@@ -94,7 +94,7 @@ class LocalEpisodes:
             if error.kind is Trouble.SPENT:
                 return SPENT
             if error.kind is Trouble.WRONG_CALL:
-                return f"This is no call: {error}"
+                return f"This is not a call: {error}"
             raise _said(error, "session") from None
         return result.content
 
@@ -119,10 +119,10 @@ class RemoteEpisodes:
     def __init__(self, url: str) -> None:
         """
         Raises:
-            InputError: this is no address.
+            InputError: this is not an address.
         """
         if not urlsplit(url).netloc:
-            raise InputError("this is no address", where=url, mend="give the URL that synth serve-env prints")
+            raise InputError("this is not an address", where=url, mend="give the URL that synth serve-env prints")
         self.url = url.rstrip("/")
 
     def tools(self) -> list[dict[str, Any]]:
@@ -138,7 +138,7 @@ class RemoteEpisodes:
         if status == 409:
             return SPENT
         if status == 400 and answer.get("error", {}).get("where", "").startswith("calls"):
-            return f"This is no call: {answer['error']['what']}"
+            return f"This is not a call: {answer['error']['what']}"
         return str(self._good("/step", status, answer)["results"][0]["content"])
 
     def score(self, session: str, answer: str | None) -> Verdict:
@@ -174,6 +174,6 @@ class RemoteEpisodes:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            what = f"the answer is no object (status {status})"
+            what = f"the answer is not an object (status {status})"
             raise InputError(what, where=self.url + path, mend="give the URL that synth serve-env prints")
         return status, answer

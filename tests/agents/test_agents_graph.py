@@ -32,7 +32,7 @@ def tried(world: TaskWorld) -> list[Rollout]:
 
 
 def named(task: Task) -> bool:
-    """Whether the question names something that is no value: from a value alone no tool leads on."""
+    """Whether the question names something that is not a value: from a value alone no tool leads on."""
     return any(hop.source.document_id is not None for hop in task.walk.hops if not hop.needs)
 
 

@@ -1,4 +1,4 @@
-"""What models say that is no plain call and no plain answer: each ends in the right turn or in the right reason."""
+"""What models say that is not a plain call and no plain answer: each ends in the right turn or in the right reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANSWER = body({"content": "Vienna"})
 
 
 def called(*calls: tuple[str, Any], content: str | None = None, finish: str = "tool_calls", **message: Any) -> Body:
-    """A reply with tool calls; arguments that are no text are written as JSON."""
+    """A reply with tool calls; arguments that are not text are written as JSON."""
     written = [
         {
             "id": f"c{place}",
@@ -233,8 +233,12 @@ CORRECTED: dict[str, tuple[Body, Reason, str]] = {
     "an empty object": (called(("search", {})), Reason.WRONG_ARGUMENTS, "'query' is a required property"),
     "an argument of another type": (called(("search", {"query": ["Mosk"]})), Reason.WRONG_ARGUMENTS, "query"),
     "a word for a number": (called(("search", {"query": "a", "k": "five"})), Reason.WRONG_ARGUMENTS, "'five'"),
-    "an argument that there is not": (called(("search", {"query": "a", "page": 2})), Reason.WRONG_ARGUMENTS, "'page'"),
-    "a tool that there is not": (called(("browse", {"url": "a"})), Reason.UNKNOWN_TOOL, "no tool 'browse'"),
+    "an argument that does not exist": (
+        called(("search", {"query": "a", "page": 2})),
+        Reason.WRONG_ARGUMENTS,
+        "'page'",
+    ),
+    "a tool that does not exist": (called(("browse", {"url": "a"})), Reason.UNKNOWN_TOOL, "no tool 'browse'"),
     "a call without a name": (called(("", {"query": "a"})), Reason.UNKNOWN_TOOL, "no tool ''"),
     "one good call and one bad": (called(SEARCH, ("browse", {})), Reason.UNKNOWN_TOOL, "no tool 'browse'"),
     "a torn call in tags": (said('<tool_call>{"name": "search", "argu'), Reason.MALFORMED_CALL, "can't be read"),
@@ -404,7 +408,7 @@ STRUCTURED_WRONG: dict[str, tuple[Body, Reason]] = {
     "an empty answer": (action({"answer": " "}), Reason.EMPTY_REPLY),
     "an unknown tool": (action({"tool": "browse", "arguments": {}}), Reason.UNKNOWN_TOOL),
     "wrong arguments": (action({"tool": "open", "arguments": {"page": 1}}), Reason.WRONG_ARGUMENTS),
-    "a call that is no object": (action({"calls": ["search"]}), Reason.MALFORMED_CALL),
+    "a call that is not an object": (action({"calls": ["search"]}), Reason.MALFORMED_CALL),
 }
 
 

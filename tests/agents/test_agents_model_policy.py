@@ -198,7 +198,7 @@ def test_a_run_keeps_where_its_turns_come_from(run: Run, environment: SearchEnvi
     assert second["call"] == model.asked[2].key
     assert (row.success, row.model, row.turns) == (True, "toy-1", 2)
     assert row.provenance.model_revision is None, "the first turn came from elsewhere"
-    assert history_of(row)[1] == made.history, "a reply that was asked for again is no step"
+    assert history_of(row)[1] == made.history, "a reply that was asked for again is not a step"
     assert len({request.session for request in model.asked}) == 1
     assert len({request.sample for request in model.asked}) == 3
 

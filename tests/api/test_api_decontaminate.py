@@ -147,7 +147,7 @@ def test_words_in_another_order_are_found_by_vectors(plain: BuildResult) -> None
         ("gone.jsonl", None, {}, "does not exist"),
         ("a.docx", "x", {}, "with the ending '.docx' can't be read"),
         ("a.jsonl", '{"question": "a"}\n{', {}, "is no JSON"),
-        ("a.parquet", "PAR1", {}, "is no Parquet file"),
+        ("a.parquet", "PAR1", {}, "is not a Parquet file"),
         ("a.jsonl", '{"question": "too short"}', {}, "has 8 words or more: nothing would be found"),
         (
             "a.jsonl",

@@ -117,7 +117,7 @@ def test_replies_that_are_no_turns_and_calls_that_no_tool_takes_are_counted(walk
         zip(
             questions,
             (
-                # An unknown tool, wrong arguments: the environment answers both. An entity that there is not.
+                # An unknown tool, wrong arguments: the environment answers both. An entity that does not exist.
                 [
                     Reply(calls=(Call.of("look_up", name="Anna"), Call.of("find_entity", nose=7))),
                     Reply(calls=(Call.of("get_relations", entity="person/nobody"),)),
@@ -176,7 +176,7 @@ def test_the_command_line_shows_the_tables(small: BuildResult, tmp_path: Path) -
     [
         ([], {}, "no model is named"),
         (["http://127.0.0.1:9/v1"], {}, "Write NAME@URL"),
-        (["nothing here"], {}, "'nothing here' is no model"),
+        (["nothing here"], {}, "'nothing here' is not a model"),
         (["scripted"], {"splits": ["dev"]}, "there is no split 'dev'"),
         (["scripted"], {"tasks": 1_000, "splits": ["train"]}, "accepted"),
         (["scripted"], {"settings": {"limits.max_turn": 3}}, "unknown key"),

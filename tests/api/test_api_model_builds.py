@@ -149,7 +149,7 @@ def test_an_agent_of_ones_own_plays_a_role(tmp_path: Path, monkeypatch: pytest.M
         ({"backend": "openai"}, "the backend openai needs the name of a model"),
         ({"backend": "openai", "model": "m"}, "name the address of a server of m"),
         ({"backend": "vllm", "model": "m"}, "needs the address of a server"),
-        ({"backend": "openai", "model": "m", "base_url": "localhost:8000"}, "is no address"),
+        ({"backend": "openai", "model": "m", "base_url": "localhost:8000"}, "is not an address"),
         ({"backend": "openai", "model": "m", "base_url": "http://a/v1", "endpoints": ["http://b/v1"]}, "endpoints are"),
         ({"backend": "openai", "model": "m", "base_url": "http://a/v1", "serve": {}}, "only for the backend vllm"),
         ({"backend": "openai", "model": "m", "base_url": "http://a/v1", "options": {"mode": "native"}}, "say it as"),

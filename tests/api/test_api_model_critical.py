@@ -45,7 +45,7 @@ LEAN: dict[str, Any] = {
     "roles.policy.rollouts": 2,
     "critical.share": 1.0,
     "critical.search": {"max_pairs": 8},
-    "preferences.per_perturbation": 0,
+    "preferences.fill": 0,
     "preferences.trajectories_per_task": 0,
 }
 TASKS = 8

@@ -32,7 +32,7 @@ LEAN: dict[str, Any] = {
     "roles.policy.rollouts": 2,
     "critical.search": {"max_pairs": 4},
     "critical.share": 0.3,
-    "preferences.kinds_per_run": 2,
+    "preferences.fill": 2,
     "preferences.selection": SELECTION,
 }
 TASKS = 6

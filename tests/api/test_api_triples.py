@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
+from shared_builds import LEAN
 
 import synth
+from synth.api import BuildResult
 from synth.dataset.audit.audit import audit
 from synth.dataset.rules.validate import validate
 
@@ -35,3 +38,28 @@ def test_twenty_five_tasks_of_several_shapes_from_one_file(
     assert sum(bool(row.success) for row in teacher) >= 24
     assert validate(built.path) == []
     assert audit(built.path).violations == ()
+
+
+def test_words_are_drafted_beside_the_dataset_and_take_effect_when_edited(tmp_path: Path) -> None:
+    def build(name: str, **settings: str) -> BuildResult:
+        given = {**LEAN, "source.untyped": "country", **settings}
+        options = {"source": SOURCES / "countries.tsv", "tasks": 25, "store": tmp_path / "store", "settings": given}
+        return synth.build("graph-search", out=tmp_path / name, **options)
+
+    built = build("out")
+    assert built.words == tmp_path / "out.words.yaml"
+    drafted = built.words.read_text()
+    unchanged = build("unchanged", **{"source.words": str(built.words)})
+    for before, after in zip(
+        synth.load(built.path).rows("tasks"), synth.load(unchanged.path).rows("tasks"), strict=True
+    ):
+        assert (before.question, before.answer, before.walk.shape) == (after.question, after.answer, after.walk.shape)
+    words = yaml.safe_load(drafted)
+    words["relations"]["capital"]["question"]["object_is"] = ["the seat of government of {x}"]
+    words["types"]["country"]["plural"] = "sovereign states"
+    built.words.write_text(yaml.safe_dump(words))
+    edited = build("out", **{"source.words": str(built.words)})
+    assert yaml.safe_load(built.words.read_text()) == words, "it is not overwritten"
+    asked = " ".join(task.question for task in synth.load(edited.path).rows("tasks"))
+    assert "the seat of government of" in asked
+    assert "sovereign states" in asked

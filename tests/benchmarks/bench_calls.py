@@ -136,7 +136,7 @@ class Bare:
     def __init__(self, folder: Path, size: int, length: int, draw: np.random.Generator) -> None:
         self.size = size
         self.keys = draw.bytes(32 * size)
-        order = draw.permutation(size).tolist()  # neighbours in memory are no neighbours in the order of look-ups
+        order = draw.permutation(size).tolist()  # neighbours in memory are not neighbours in the order of look-ups
         self.dict = {self.key(number): draw.bytes(length) for number in order}
         self.file = sqlite3.connect(folder / f"{size}.bare.sqlite", isolation_level=None)
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -32768", f"mmap_size = {1 << 40}"):

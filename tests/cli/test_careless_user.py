@@ -1,4 +1,4 @@
-"""Every command on what is no dataset of ours, and with values that mean nothing: one clear line, and nothing lost."""
+"""Every command on folders that are not datasets, and with meaningless values: one clear line, and nothing lost."""
 
 from __future__ import annotations
 

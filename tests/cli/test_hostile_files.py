@@ -1,4 +1,4 @@
-"""Files that are no files, or that no person wrote: each ends in one line at once, within bounded memory."""
+"""Files that are not files, or that no person wrote: each ends in one line at once, within bounded memory."""
 
 from __future__ import annotations
 

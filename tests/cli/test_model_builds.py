@@ -139,8 +139,8 @@ def test_an_endpoint_that_answers_nobody_ends_the_run_and_rejects_nothing(
     ("options", "code", "words"),
     [
         (("--max-tokens", "2Q"), 2, "write 250000, 250k or 2M"),
-        (("--max-tokens", "-5"), 2, "--max-tokens: -5 is no cap"),
-        (("--max-cost", "nan"), 2, "--max-cost: nan is no cap"),
+        (("--max-tokens", "-5"), 2, "--max-tokens: -5 is not a cap"),
+        (("--max-cost", "nan"), 2, "--max-cost: nan is not a cap"),
         (("--in-flight", "0"), 2, "--in-flight: 0 rows at once can't get anywhere"),
         (("--pilot", "0"), 2, "--pilot: a pilot of 0 tasks says nothing"),
         (("--max-cost", "1", "--set", "roles.policy.price={}"), 2, "--max-cost: no model of the recipe has a price"),

@@ -102,7 +102,9 @@ def alternative(run: TrajectoryRow) -> tuple[ContentItem, ...]:
         return (MessageAction(content="Somebody", reasoning_content="I guess."),)
     place = task(number_of(run)).walk.hops[1].source.name
     return (
-        ApiAction(function="search", kwargs={"query": place}, tool_call_id="call_1", reasoning_content="So it is."),
+        ApiAction(
+            function="search", kwargs={"query": place}, tool_call_id="call_1", reasoning_content="I look there first."
+        ),
     )
 
 
@@ -170,7 +172,9 @@ def pair(run: TrajectoryRow, kind: PairKind, **changes: object) -> PreferenceRow
         "difference": "another query",
         "why": "its continuations succeed",
         "strength": None,
-        "selected": False,
+        "rejected_by": "rule" if kind is PairKind.PERTURBATION else "policy",
+        "first_deviation": None,
+        "selected": kind is not PairKind.PERTURBATION,
         "split": run.split,
         "licence": run.licence,
         "provenance": PROVENANCE.model_copy(update={"stage": "preferences"}),
@@ -196,7 +200,7 @@ def step_pair(run: TrajectoryRow) -> PreferenceRow:
         rejected=other if run.success else recorded,
         same_kind=True,
         strength=strength,
-        selected=selected_by_default(kind, True, strength),
+        selected=selected_by_default(kind, strength),
     )
 
 

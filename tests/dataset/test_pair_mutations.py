@@ -52,7 +52,7 @@ MUTATIONS: dict[str, Mutation] = {
         5,
         "id: another pair is pair-verified_step-trajectory-policy-0001 too",
     ),
-    "prompt that is no prefix": of_step(
+    "prompt that is not a prefix": of_step(
         "prompt: is not what the trajectory holds before step 1",
         lambda p: {"prompt": (*p.prompt[:-1], p.prompt[-1].model_copy(update={"content": "x"}))},
     ),
@@ -94,8 +94,19 @@ MUTATIONS: dict[str, Mutation] = {
     "run that was cut": of_runs(
         "rejected: is not the rest of trajectory-policy-0001", lambda p: {"rejected": p.rejected[:2]}
     ),
-    "selected against the rule": good("selected: True, which is not what the selection says", selected=True),
+    "selected against the rule": perturbed("selected: True, which is not what the selection says", selected=True),
     "not selected against the rule": of_step("selected: False, which is not what the selection says", selected=False),
+    "a real failure called a rule": of_step("rejected_by: rule in a pair of kind verified_step", rejected_by="rule"),
+    "a late error called the first": of_runs("first_deviation: True in a pair of nature whole", first_deviation=True),
+    "one thought on both sides": of_step(
+        "rejected: thinks word for word what the chosen side thinks",
+        lambda p: {
+            "chosen": (
+                p.chosen[0].model_copy(update={"reasoning_content": p.rejected[0].reasoning_content}),
+                *p.chosen[1:],
+            )
+        },
+    ),
     "same kind that is another": perturbed("same_kind: True, but the sides do search and answer", same_kind=True),
     "verified pair without strength": of_step(
         "strength: null in a pair of kind verified_step", strength=None, selected=False

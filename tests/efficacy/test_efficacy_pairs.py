@@ -28,8 +28,15 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
         "roles.policy.options.skill": 0.2,
         "critical.share": 1.0,
         "critical.successes": False,
-        "critical.search": {"max_pairs": 12, "step_budget": 24, "trajectory_budget": 48, "all_alternatives": True},
-        "preferences.per_perturbation": 0,
+        "critical.search": {
+            "strategy": "audit",
+            "max_pairs": 12,
+            "step_budget": 24,
+            "trajectory_budget": 48,
+            "all_alternatives": True,
+        },
+        "preferences.selection": {"kinds": ["verified_step"], "same_kind": True},
+        "preferences.fill": 0,
     }
     built = synth.build("graph-walk", tasks=16, settings=settings, out=folder / "out", store=folder / "store")
     synth.export(built.path, "trl-dpo", folder / "dpo", select=["selected=true", "split=train"], thoughts=False)

@@ -38,7 +38,7 @@ class Measured(Described):
     runs: int = Field(ge=1)
     """Runs that were asked of it, of all tasks."""
     successes: int = Field(ge=0)
-    """Runs with the right answer; one that was rejected is no success."""
+    """Runs with the right answer; one that was rejected is not success."""
     turns: float
     """Mean turns of its runs."""
     facts: dict[str, float] = {}
@@ -115,7 +115,7 @@ def run_plan(
         shown: Called with all that is finished after each arm of each seed.
 
     Raises:
-        InputError: an arm or a place that there is not, or an arm that is tested at none of them; or the untouched
+        InputError: an arm or a place that does not exist, or an arm that is tested at none of them; or the untouched
             seeds were begun with another plan.
     """
     where = places or (plan.first_place,)
@@ -149,7 +149,7 @@ def check_choice(plan: Plan, arms: Sequence[str], places: Sequence[str]) -> None
     """Whether the plan has all of them.
 
     Raises:
-        InputError: an arm or a place that there is not, or an arm that is tested at none of them.
+        InputError: an arm or a place that does not exist, or an arm that is tested at none of them.
     """
     for named, known in ((arms, plan.arms), (places, plan.data.places)):
         strange = [one for one in named if one not in known]
@@ -213,7 +213,7 @@ def _claim(file: Path, plan: Plan) -> None:
     held = read_sealed_json(file)
     if held is not None and held["plan"] != plan.key:
         raise InputError(
-            "the untouched seeds were begun with another plan; what is run again after a look is no test",
+            "the untouched seeds were begun with another plan; what is run again after a look is not a test",
             where=str(file),
             mend="go on with that plan, or name new untouched seeds in a new one",
         )

@@ -25,7 +25,7 @@ class Optimizer:
 
     def __init__(self, weights: Weights, config: TrainConfig) -> None:
         self._weights, self._config = weights, config
-        # The table of words is no map from one space into another: it stays with AdamW.
+        # The table of words is not a map from one space into another: it stays with AdamW.
         self._muon = [
             key for key, tensor in weights.items() if config.matrix_rate and tensor.ndim > 1 and key != "embedding"
         ]

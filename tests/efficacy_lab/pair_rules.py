@@ -7,7 +7,7 @@ recorded one and let the policy go on. All of it is read from the dataset's tabl
     all           every disagreement, whatever came of it
     cso           those whose first continuation succeeded (CSO, arXiv 2602.03412: one continuation, no control)
     verified      those that the dataset calls verified: k continuations of either side
-    same_kind     verified, and both actions are of one kind: what the dataset selects by default
+    same_kind     verified, and both actions are of one kind
     earliest      of each run the earliest verified one
     random_same   drawn from all of the same kind, as many as ``same_kind`` has
     same_call     those of ``same_kind`` whose actions are calls of tools, not answers. A right answer is verified with

@@ -28,7 +28,7 @@ def chosen_seeds(numbers: str | None, known: Sequence[int], held: Iterable[int])
     """Which of the ``known`` seeds are to be run here: those of ``numbers`` (with commas), or all that are not held.
 
     Raises:
-        InputError: that is no list of numbers, or names a seed that there is not, or one that is held.
+        InputError: that is not a list of numbers, or names a seed that does not exist, or one that is held.
     """
     elsewhere = set(held)
     if numbers is None:
@@ -37,7 +37,7 @@ def chosen_seeds(numbers: str | None, known: Sequence[int], held: Iterable[int])
     try:
         wanted = tuple(dict.fromkeys(int(one) for one in numbers.split(",")))
     except ValueError:
-        raise InputError(f"{numbers!r} is no list of seeds", where="--only", mend=mend) from None
+        raise InputError(f"{numbers!r} is not a list of seeds", where="--only", mend=mend) from None
     for seed in wanted:
         if seed not in known:
             raise InputError(f"there is no seed {seed}", where="--only", mend=mend)

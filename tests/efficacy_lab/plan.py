@@ -129,7 +129,7 @@ class Plan(Described):
     first_place: str
     """The place that the endpoints are about."""
     recipe: dict[str, Any]
-    """What all builds have in common. One that has a ``seed`` is somebody's own (``efficacy_lab.own``)."""
+    """What all builds have in common."""
     teacher: dict[str, Any]
     """The role ``teacher``."""
     arms: dict[str, Arm] = Field(min_length=1)
@@ -146,15 +146,10 @@ class Plan(Described):
             raise ValueError(f"there is no arm {strange[0]!r}")
         for name, arm in self.arms.items():
             if arm.start is not None and (arm.start not in self.arms or self.arms[arm.start].start is not None):
-                raise ValueError(f"arm {name!r} starts from {arm.start!r}, which is no arm of a first round")
+                raise ValueError(f"arm {name!r} starts from {arm.start!r}, which is not an arm of a first round")
         if self.first_place not in self.data.places:
             raise ValueError(f"there is no place {self.first_place!r}")
         return self
-
-    @property
-    def own(self) -> bool:
-        """Whether the source is somebody's and stays as it is, so that held-out tasks are those of held-out splits."""
-        return "seed" in self.recipe
 
     def recipe_for(
         self, seed: int, place: Place, settings: Mapping[str, Any], policy: Mapping[str, Any] | None = None
@@ -163,9 +158,8 @@ class Plan(Described):
         key -> value) over those of the place."""
         whole: dict[str, Any] = {**self.recipe, "name": "efficacy", "tasks": place.tasks}
         whole["roles"] = {**self.recipe.get("roles", {}), **({} if policy is None else {"policy": dict(policy)})}
-        if not self.own:
-            whole["source"] = {**self.recipe["source"], "seed": place.world + seed}
-            whole["seed"] = seed
+        whole["source"] = {**self.recipe["source"], "seed": place.world + seed}
+        whole["seed"] = seed
         for key, value in {**place.settings, **settings}.items():
             *path, last = key.split(".")
             at = whole
@@ -224,7 +218,7 @@ def load_plan(path: Path | None = None) -> Plan:
     to take out.
 
     Raises:
-        InputError: it can't be read, or is no plan.
+        InputError: it can't be read, or is not a plan.
     """
     shipped = files("efficacy_lab")
     try:

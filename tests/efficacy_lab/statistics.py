@@ -2,7 +2,7 @@
 
 A seed is one independent repetition: its own weights, samples, pairs and order of rows. Arms of one seed share the
 model that they start from and the tasks that they are tested on, so differences are taken within seeds (Student's t on
-paired differences). Tasks are no repetitions: an interval over tasks says nothing about another training run.
+paired differences). Tasks are not repetitions: an interval over tasks says nothing about another training run.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def test_a_signal_while_workers_start_ends_the_build_in_one_line(
 
 
 def _living(session: int) -> list[str]:
-    """Processes of ``session`` that are no zombies, once those that end by themselves had time to."""
+    """Processes of ``session`` that are not zombies, once those that end by themselves had time to."""
     for _ in range(100):
         found = subprocess.run(["ps", "-e", "-o", "sess=,stat=,args="], capture_output=True, text=True, check=True)
         rows = [line.split(None, 2) for line in found.stdout.splitlines()]

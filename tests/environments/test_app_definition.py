@@ -43,7 +43,7 @@ def mistake(text: str) -> str:
             "book: {type: text}\n      copies",
             "tables.books: no column is the key",
         ),
-        ("references: readers}", "references: people}", "refers to 'people', which is no table"),
+        ("references: readers}", "references: people}", "refers to 'people', which is not a table"),
         (
             "lent_at: {type: datetime, volatile: true}",
             "lent_at: {type: datetime, generated: true}",
@@ -70,7 +70,7 @@ def mistake(text: str) -> str:
         (NAMES, "DELETE FROM readers -- ORDER BY", "tools.find_reader.lists.0"),
         ("add_days(:today, 14), :now)", "date('now'), :now)", "reads the clock of the machine"),
         ("add_days(:today, 14), :now)", "CURRENT_DATE, :now)", "reads the clock of the machine"),
-        ("- {new: loan_id, of: loans}", "- {new: loan_id, of: books}", "'books' is no table with a `code`"),
+        ("- {new: loan_id, of: loans}", "- {new: loan_id, of: books}", "'books' is not a table with a `code`"),
         ("- {new: loan_id, of: loans}", "- {new: loan_id}", "a step is find/from/else"),
         ("run: DELETE FROM notes WHERE loan_id = :loan_id", "run: DROP TABLE notes", "may not do"),
         ("run: DELETE FROM notes WHERE loan_id = :loan_id", "run: PRAGMA foreign_keys = OFF", "may not do"),
@@ -89,7 +89,7 @@ def mistake(text: str) -> str:
         (
             "about: A note on the loan., optional: true",
             'about: A note., pattern: "(", optional: true',
-            "no regular expression",
+            "not a regular expression",
         ),
         ("FROM numbers WHERE i < 4 * :size", "FROM number WHERE i < 4 * :size", "data.0: no such table: number"),
         ("word('name', i)", "word('names', i)", "data.0: there is no list of words 'names' (there are: name)"),

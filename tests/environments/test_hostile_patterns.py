@@ -61,5 +61,5 @@ def test_patterns_mean_what_they_meant() -> None:
 def test_an_application_whose_pattern_can_not_be_run_is_refused(pattern: str) -> None:
     shipped = Path(reading.__file__).parent / "shipped" / "airline.yaml"
     text = shipped.read_text("utf-8").replace('pattern: "[A-Z]{3}"', f'pattern: "{pattern}"', 1)
-    with pytest.raises(InputError, match="the pattern is no regular expression of RE2"):
+    with pytest.raises(InputError, match="the pattern is not a regular expression of RE2"):
         parse_definition(text, "airline")

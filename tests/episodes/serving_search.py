@@ -31,7 +31,7 @@ if __name__ == "__main__":
     _most = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     _server = McpServer(Sessions(environment(), Tasks(), most=_most, max_calls=50), small_tasks()[0], tell=True)
     if sys.argv[1] == "stdio":
-        print("this line is no message")  # on a real stdout it would be junk to the client
+        print("this line is not a message")  # on a real stdout it would be junk to the client
         _server.run_stdio()
     else:
         _server.run_http("127.0.0.1", 0, say=lambda url: print(url, flush=True))

@@ -264,7 +264,7 @@ def test_many_at_once_each_in_its_own_episode(server: EpisodeServer) -> None:
         ("/reset", {"task": 0, "seed": 1}, 400, "there is no 'seed'"),
         ("/reset", b"{", 400, "is not JSON"),
         ("/step", {"calls": [{"name": "search"}]}, 400, "is missing"),
-        ("/step", {"session": "x", "calls": []}, 400, "no list of calls"),
+        ("/step", {"session": "x", "calls": []}, 400, "not a list of calls"),
         ("/step", {"session": "x", "calls": ["search"]}, 400, "is a str, not an object"),
         ("/step", {"session": "x", "calls": [{"arguments": {}}]}, 400, "is missing"),
         ("/step", {"session": "x", "calls": [{"name": "search"}] * 65}, 400, "has 65 calls"),

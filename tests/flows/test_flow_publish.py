@@ -64,7 +64,7 @@ def test_a_release_builds_and_publishes_once(prefect_server: str, tmp_path: Path
 
 
 def test_a_schedule_that_could_not_push_is_not_served(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no cron line"):
+    with pytest.raises(InputError, match="is not a cron line"):
         serve_push(tmp_path, "ann/small", "every day")
     with pytest.raises(InputError, match="HF_HUB_OFFLINE is set"):
         serve_push(tmp_path, "ann/small", "0 3 * * *")

@@ -100,7 +100,7 @@ def test_a_turn_that_was_asked_for_once_more_is_no_step(
     history = run(scripted_policy(task=task, role="teacher"), environment, system, task, 0).history[:2]
     request = request_of(prompt, history, mode)
     before = read_conversation(request)
-    request["messages"] += correction("search(Orl", "that is no call")
+    request["messages"] += correction("search(Orl", "that is not a call")
     assert read_conversation(request) == before
 
 

@@ -308,7 +308,7 @@ async def test_when_every_request_is_refused_the_run_ends(serve: Any, chat_all: 
     ["localhost:8000/v1", "ftp://host/v1", "http://", "http://host:port/v1", "", "http://h:0/v1", "http://h/v1?x=1"],
 )
 def test_an_address_that_is_none(address: str) -> None:
-    with ModelHub() as hub, pytest.raises(InputError, match="is no address"):
+    with ModelHub() as hub, pytest.raises(InputError, match="is not an address"):
         hub.bind("m", Sampling(), Runtime.model_construct(endpoints=(address,)))
 
 

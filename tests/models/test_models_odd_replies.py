@@ -1,4 +1,4 @@
-"""Whatever a server says is a reply, or no reply: never an error of ours."""
+"""Whatever a server says is a reply, or no reply: never our error."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_no_source_file_is_longer_than_one_thing() -> None:
 
 
 def test_every_test_file_has_a_name_of_its_own() -> None:
-    """In folders that are no packages, where modules of one name would shadow each other."""
+    """In folders that are not packages, where modules of one name would shadow each other."""
     loose = (path for path in (ROOT / "tests").rglob("*.py") if not (path.parent / "__init__.py").exists())
     names = Counter(path.name for path in loose if path.name != "conftest.py")
     assert not [name for name, count in names.items() if count > 1]

@@ -1,4 +1,4 @@
-"""Near pairs of vectors: every two compared, or by FAISS (here a small one of ours, on a GPU that there is not)."""
+"""Near pairs of vectors: every two compared, or by FAISS (here a small one of ours, on a GPU that does not exist)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from synth.schemas.proposals import ProposalRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, Row
-from synth.schemas.searched import SearchedRow
+from synth.schemas.searched import PairNotes, SearchedRow
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -59,6 +59,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "proposals": ProposalRow,
     "rejected": Rejection,
     "rl": RlRow,
+    "pair_notes": PairNotes,
     "searched": SearchedRow,
     "steps": StepRow,
     "task_reviews": TaskReviewRow,

@@ -92,7 +92,7 @@ def test_any_row_comes_back(name: str) -> None:
 
 
 def _sorted_keys(row: Row) -> Any:
-    """Canonical JSON sorts the keys of objects: that order is no part of a row."""
+    """Canonical JSON sorts the keys of objects: that order is not part of a row."""
 
     def walk(value: Any) -> Any:
         if isinstance(value, dict):

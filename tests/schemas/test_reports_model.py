@@ -26,7 +26,7 @@ def test_nothing_vanishes() -> None:
 
 
 def test_a_rejection_has_a_known_reason() -> None:
-    with pytest.raises(ValueError, match="'because' is no member of Reason"):
+    with pytest.raises(ValueError, match="'because' is not a member of Reason"):
         stage(rows_in=1, rejected={"because": 1})
 
 

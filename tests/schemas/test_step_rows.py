@@ -105,6 +105,9 @@ MEASURED = Criticality(
     original_successes=7,
     original_n=10,
     verified=True,
+    policy_draws=4,
+    alternative_draws=1,
+    original_draws=3,
 )
 
 
@@ -115,17 +118,16 @@ def test_the_strength_of_a_pair_is_told_from_its_chosen_side() -> None:
     bad = Strength.of(MEASURED, "alternative")
     assert bad.difference == -0.6
     assert bad.swapped() == good
+    assert (good.policy_draws, good.chosen_draws, good.rejected_draws) == (4, 3, 1)
 
 
 @pytest.mark.parametrize("kind", PairKind)
-@pytest.mark.parametrize("same", [True, False])
 @pytest.mark.parametrize("verified", [True, False, None])
-def test_the_default_selection(kind: PairKind, same: bool, verified: bool | None) -> None:
+def test_the_default_selection(kind: PairKind, verified: bool | None) -> None:
     strength = None
     if verified is not None:
         strength = Strength.of(MEASURED.model_copy(update={"verified": verified}), "original")
-    wanted = (kind, same, verified) == (PairKind.VERIFIED_STEP, True, True)
-    assert selected_by_default(kind, same, strength) is wanted
+    assert selected_by_default(kind, strength) is (kind is not PairKind.PERTURBATION and verified is not False)
 
 
 def test_every_value_of_an_enum_is_explained() -> None:

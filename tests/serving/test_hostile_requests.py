@@ -116,7 +116,7 @@ REQUESTS: dict[str, bytes] = {
     "another origin": get(LOCAL, b"Origin: https://attacker.example"),
     "the origin null": get(LOCAL, b"Origin: null"),
     "the origin of a file": get(LOCAL, b"Origin: file://"),
-    "an origin that is no address": get(LOCAL, b"Origin: http://[localhost"),
+    "an origin that is not an address": get(LOCAL, b"Origin: http://[localhost"),
     "a huge length": post(b"", length=b"999999999999999"),
     "a length of 5,000 digits": post(b"", length=b"9" * 5_000),
     "a negative length": post(b"", length=b"-1"),
@@ -143,7 +143,7 @@ REQUESTS: dict[str, bytes] = {
     "another server's address": get(LOCAL, path=b"http://attacker.example/health"),
     "a form": b"POST PATH HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     b"Content-Length: 3\r\n\r\na=1",
-    "bytes that are no UTF-8": post(b'{"items": "\xff\xfe\x80"}'),
+    "bytes that are not UTF-8": post(b'{"items": "\xff\xfe\x80"}'),
     "UTF-16": post('{"items": []}'.encode("utf-16")),
     "gzip": post(b"\x1f\x8b\x08" + bytes(50), b"Content-Encoding: gzip"),
     "a list": post(b"[]"),

@@ -43,7 +43,7 @@ _BAD = [
     _tool("silent", "No result."),
     _tool("die", "The process ends in the middle of the call."),
     _tool("die_after", "A result, and the process ends."),
-    _tool("junk", "Lines that are no messages, then the result."),
+    _tool("junk", "Lines that are not messages, then the result."),
     _tool("malformed", "A result that is none.", kind={"type": "string"}),
     _tool("broken", "An error of the protocol.", code={"type": "integer"}),
     _tool("picture", "An image, a sound, a resource."),

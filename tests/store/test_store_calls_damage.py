@@ -148,16 +148,16 @@ def test_a_damaged_file_is_one_line_or_never_a_wrong_reply(died: Path, tmp_path:
 
 def test_a_file_of_something_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     text = tmp_path / "text.sqlite"
-    text.write_text("this is no database " * 500)
-    with pytest.raises(StoreError, match=r"text\.sqlite: this is no store of calls"):
+    text.write_text("this is not a database " * 500)
+    with pytest.raises(StoreError, match=r"text\.sqlite: this is not a store of calls"):
         CallStore(text)
-    assert text.read_text() == "this is no database " * 500
+    assert text.read_text() == "this is not a database " * 500
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE notes (text TEXT)")
     connection.close()
     before = other.read_bytes()
-    with pytest.raises(StoreError, match=r"other\.sqlite: this is no store of calls"):
+    with pytest.raises(StoreError, match=r"other\.sqlite: this is not a store of calls"):
         CallStore(other)
     assert other.read_bytes() == before
 

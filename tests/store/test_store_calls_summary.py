@@ -44,7 +44,7 @@ def test_a_summary_while_calls_are_open_and_afterwards(tmp_path: Path) -> None:
     assert (later.accounts[0].open, later.accounts[0].unknown) == (0, 1)
     assert later.bytes == path.stat().st_size
     path.write_text("something else " * 400)
-    with pytest.raises(StoreError, match="no store of calls"):
+    with pytest.raises(StoreError, match="not a store of calls"):
         summarize(path)
 
 

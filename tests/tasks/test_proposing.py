@@ -91,7 +91,7 @@ REFUSALS: list[tuple[dict[str, Any], Reason, str]] = [
      Reason.NO_WALK, "neither in the question"),
     ({"built": {"known": "the valley"}}, Reason.NO_WALK, "neither in the question"),
     ({"built": {"known": "jars of honey"}}, Reason.EVIDENCE_DOES_NOT_STATE, "neither quote nor title"),
-    ({"built": {"known": "Ida Brandt"}}, Reason.EVIDENCE_DOES_NOT_STATE, "is no step"),
+    ({"built": {"known": "Ida Brandt"}}, Reason.EVIDENCE_DOES_NOT_STATE, "is not a step"),
     ({"sold": {"cue": "how much honey"}}, Reason.MALFORMED, "not in the question"),
     ({"answer": "bees"}, Reason.NO_WALK, "the last fact finds '212'"),
     ({"question": QUESTION.replace("the woman who", "Ida Brandt, who"), "built": {"cue": "who built Ash Mill"}},

@@ -234,7 +234,7 @@ def test_gold_of_two_splits_fails_unless_a_hub() -> None:
 
 
 def test_a_page_of_evidence_of_another_split_fails() -> None:
-    """The named start is no gold, but its page states the first hop: train contexts must not hold it."""
+    """The named start is not a gold, but its page states the first hop: train contexts must not hold it."""
     fails(chain(), Reason.SPLIT_CONFLICT, "page 'molde'", surroundings(pages=HandPages(partitions={"molde": "test"})))
 
 

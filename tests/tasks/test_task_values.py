@@ -103,7 +103,7 @@ def test_apart_means_by_more_than_the_margin(left: int, right: int, margin: floa
 
 @pytest.mark.parametrize("text", ["/", "1870", ""])
 def test_what_is_no_range_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no range"):
+    with pytest.raises(ValueError, match="not a range"):
         parse_range(text)
 
 

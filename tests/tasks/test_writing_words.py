@@ -194,10 +194,10 @@ def test_a_number_that_is_gone_is_missed_even_where_no_part_needs_it() -> None:
         ("the river that flows through Orrin beside a castle", "'castle' stands outside"),
         ("the river that flows through Orrin near Molde", "'Molde' may be a name"),
         ("the river that never flows through Orrin", "'never' stands outside"),
-        ("the river; that flows through Orrin", "it is no plain phrase"),
-        ("the river that flows through Orrin?", "it is no plain phrase"),
-        ("the  river that flows through Orrin", "it is no plain phrase"),
-        ("the river that flows through Orrin" + " and so on" * 40, "it is no plain phrase"),
+        ("the river; that flows through Orrin", "it is not a plain phrase"),
+        ("the river that flows through Orrin?", "it is not a plain phrase"),
+        ("the  river that flows through Orrin", "it is not a plain phrase"),
+        ("the river that flows through Orrin" + " and so on" * 40, "it is not a plain phrase"),
     ],
 )
 def test_a_phrase_holds_what_it_is_made_of_and_no_stranger(phrase: str, problem: str | None) -> None:

@@ -182,7 +182,7 @@ def test_mistakes_are_one_line(server: EpisodeServer) -> None:
         environment_reward(completions=[DONE])
     with pytest.raises(InputError, match="does not answer"):
         TrlEnvironments("http://127.0.0.1:9")()
-    with pytest.raises(InputError, match="no address"):
+    with pytest.raises(InputError, match="not an address"):
         open_episodes("http://")
     with pytest.raises(InputError, match=r"no such session.*idle"):
         LocalEpisodes(sessions()).call("gone", "list_books", {})

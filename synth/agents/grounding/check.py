@@ -287,7 +287,7 @@ def _prose(
     own: OwnWords | None = None,
     thought: bool = False,
 ) -> Iterator[str]:
-    """What in ``text`` was not seen. ``strict``: a single plain word is no answer and no argument. With ``own``, small
+    """What in ``text`` was not seen. ``strict``: one plain word is neither answer nor argument. With ``own``, small
     words that name nothing are free; in a ``thought`` so are its quotations, which were judged, and small counts."""
     if not text:
         return

@@ -62,7 +62,7 @@ class OwnWords:
 
 
 def prose_of(text: str) -> str:
-    """A thought without what lists and emphasis add: markers of items are no numbers, and each line begins anew."""
+    """A thought without what lists and emphasis add: markers of items are not numbers, and each line starts over."""
     text = _EMPHASIS.sub("", _BULLET.sub("", _SHORT_FORMS.sub("", text)))
     return re.sub(r"(?<![.!?:;…,])[ \t]*\n+[ \t]*", ". ", text).replace("\n", " ")
 

@@ -46,7 +46,7 @@ class Narrated:
 def narrated(text: str, names: Collection[str]) -> Narrated | None:
     """The calls that ``text`` ends with, or None when it ends with none that can be read.
 
-    ``names`` are those of the tools: JSON or Python that names none of them is no call.
+    ``names`` are those of the tools: JSON or Python that names none of them is not a call.
 
     Raises:
         ValueError: it holds a call by its form whose inside can't be read, or goes on behind it (a model that makes up
@@ -180,7 +180,7 @@ def _nothing_behind(text: str) -> None:
 
 
 def announces(text: str, names: Collection[str]) -> bool:
-    """Whether ``text`` looks like a tool call, or says that one comes: it is no answer then."""
+    """Whether ``text`` looks like a tool call, or says that one comes: it is not an answer then."""
     if _LOOKS.search(text):
         return True
     known = "|".join(re.escape(name) for name in sorted(names))

@@ -41,7 +41,7 @@ class ModelConfig(Described):
     """In the native form: the field of the request in which earlier thoughts go back to the model; None = they do not,
     as most chat templates want it."""
     check_calls: bool = True
-    """Whether a call of a tool that there is not, or with arguments of another form than the tool takes (a missing or
+    """Whether a call of a tool that does not exist, or with arguments of another form than the tool takes (a missing or
     unknown name, another type), counts as a reply that can't be carried out. Otherwise the environment answers it, like
     any other mistake: so for a policy, whose slips are what it has to unlearn."""
     correct: bool = True
@@ -52,7 +52,7 @@ class ModelPolicy:
     """A policy (``synth.agents.contract.Policy``). It knows nothing of the task but its prompt and history.
 
     A turn is one call, whose sample is named by the turn's generator; one more where the first reply could not be
-    carried out. That reply is no step of the trajectory: it is kept in the decision's ``source``.
+    carried out. That reply is not a step of the trajectory: it is kept in the decision's ``source``.
     """
 
     privileged = False

@@ -23,7 +23,7 @@ from synth.schemas.rejections import Reason
 __all__ = ["Reading", "Unreadable", "fit", "raw_text", "read_reply", "tool_named"]
 
 _FORM = frozenset(("type", "required", "additionalProperties"))
-"""Rules whose breach is one of form. A value that is merely wrong (a page that there is not, too many results) is the
+"""Rules whose breach is one of form. A value that is merely wrong (a page that does not exist, too many results) is the
 agent's own doing: the environment answers it."""
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,15})")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?")

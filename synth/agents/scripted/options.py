@@ -131,7 +131,7 @@ def options_in(sentence: Passage, kind: ValueKind) -> tuple[Option, ...]:
     elif kind == "year":
         found = (match.group() for match in YEAR.finditer(text))
     elif kind in ("number", "quantity"):
-        # The parts of a date are no numbers, and a page of years is no quantity.
+        # The parts of a date are not numbers, and a page of years is not a quantity.
         masked = DATE.sub(lambda match: " " * len(match.group()), text)
         found = (_with_unit(masked, match, kind) for match in NUMBER.finditer(masked))
     else:

@@ -33,7 +33,7 @@ class Clue:
     target: int
     """The unknown that it leads to."""
     value: bool = False
-    """The name is no page but a date, a number or a word ("founded in 1874"): it tests candidates."""
+    """The name is not a page but a date, a number or a word ("founded in 1874"): it tests candidates."""
     member: bool = False
     """It only says what the target is part of, which holds for many things: better tested than followed."""
     sought: str = ""

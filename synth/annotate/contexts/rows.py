@@ -21,7 +21,7 @@ from synth.schemas.tasks import Task
 __all__ = ["Candidate", "ContextMaker", "Page", "preview_of"]
 
 LARGEST = 0.25
-"""Share of the budget that a page may have which is no distractor of the task's own: a few long ones must not fill a
+"""Share of the budget that a page may have which is not a distractor of the task's own: a few long ones must not fill a
 context alone."""
 
 _TIERS = {0: "gold", 1: "tier 1", 2: "tier 2", 3: "near", 4: "random"}

@@ -40,7 +40,7 @@ class WordTokenizer:
     """``words-1``: up to eight Latin letters, up to three digits, a run of line breaks, a run of two or more blanks, or
     any other single character is a token; a single blank belongs to what follows.
 
-    This is no model's tokenizer. The rule has the shape of byte-pair vocabularies of 100,000 entries and more, which
+    This is not a model's tokenizer. The rule has the shape of byte-pair vocabularies of 100,000 entries and more, which
     keep frequent words whole, cut long and rare ones, and group digits by three, but it was fitted to none of them. It
     gives 4.65 code points per token (1.36 tokens per word) on 2,000 pages of the fictional world, and 3.82 (1.84) on
     the 530 pages of Python's documentation. Where a limit must hold exactly, give the model's own file.
@@ -78,7 +78,7 @@ class FileTokenizer:
             self._tokenizer: Any = Loaded.from_buffer(data)
         except Exception:  # the library raises bare Exception
             mend = "give the tokenizer.json of a model"
-            raise InputError("is no file of the library tokenizers", where=str(path), mend=mend) from None
+            raise InputError("is not a file of the library tokenizers", where=str(path), mend=mend) from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.name = f"file:{hashlib.sha256(data).hexdigest()}"

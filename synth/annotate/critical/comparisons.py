@@ -11,7 +11,7 @@ from synth.annotate.critical.branching import BranchPoint
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.sequential import Design, Futility, futile, threshold
 
-__all__ = ["Budget", "Comparison", "Finding", "Outcomes", "Result", "compare"]
+__all__ = ["Budget", "Comparison", "Finding", "Outcomes", "Result", "compare", "compare_once"]
 
 
 class Outcomes(Protocol):
@@ -127,6 +127,28 @@ def compare(
     return tuple(
         Result(s.comparison, s.finding or Finding.OVER_BUDGET, s.pairs, s.better, s.worse, s.level) for s in states
     )
+
+
+def compare_once(comparison: Comparison, pool: Outcomes, config: CriticalConfig) -> Result:
+    """Whether ``samples`` continuations of the better side all succeed and none of the worse side does. It ends at the
+    first that speaks against it, so most candidates that lead nowhere cost one continuation.
+
+    With equal rates p the chance is (p (1 - p)) ** samples, at most 4 ** -samples; it is not adjusted for how many
+    alternatives are tried.
+    """
+    allowed = Budget(config.step_budget, config.trajectory_budget)
+    finding: Finding | None = None
+    if any(pool.outcomes(comparison.worse)) or not all(pool.outcomes(comparison.better)):
+        finding = Finding.FUTILE  # another alternative of the step has shown it
+    for wanted in range(1, config.samples + 1):
+        for place, good in ((comparison.better, True), (comparison.worse, False)):
+            if finding is None:
+                finding = _decide(place, wanted, pool, config, allowed, 0)
+            if finding is None and pool.outcomes(place)[wanted - 1] != good:
+                finding = Finding.FUTILE
+    counts = [sum(pool.outcomes(place)) for place in (comparison.better, comparison.worse)]
+    drawn = len(pool.outcomes(comparison.better))
+    return Result(comparison, finding or Finding.VERIFIED, drawn, counts[0], counts[1], 4.0**-config.samples)
 
 
 def _run(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from synth.schemas.row import Row
@@ -12,6 +14,21 @@ __all__ = ["CriticalConfig"]
 class CriticalConfig(Row):
     """Thresholds and the length of continuations are CSO's (arXiv 2602.03412); the rest is ours."""
 
+    strategy: Literal["first_deviation", "audit"] = "first_deviation"
+    """``first_deviation`` produces pairs: step by step from the first one that scores low, each alternative is
+    continued ``samples`` times per side, and the search ends at the first that is verified. ``audit`` measures: every
+    candidate of the run, up to ``max_pairs`` continuations per side, one error for the whole trajectory."""
+    samples: int = Field(default=2, ge=1, le=16)
+    """From the first deviation: continuations per side. The better side must succeed in all of them and the worse in
+    none, which at equal rates happens with a chance of at most ``4 ** -samples`` for each alternative tried."""
+    second_look: int = Field(default=5, ge=0, le=32)
+    """From the first deviation: where no step was verified, the alternatives beside which the recorded action never
+    succeeded get up to so many continuations per side; 0 = no second look."""
+    candidate_error: float = Field(default=0.1, gt=0, lt=0.5)
+    """From the first deviation: chance, at equal rates, that an alternative is verified at either look."""
+    draws: int = Field(default=4, ge=0, le=64)
+    """Turns that the policy is asked for where a step is verified, to record how often it takes either action itself;
+    0 = none."""
     alternatives: int = Field(default=3, ge=1, le=20)
     """Alternatives that are asked for at each step."""
     above: float = Field(default=0.6, ge=0, le=1)
@@ -29,11 +46,11 @@ class CriticalConfig(Row):
     seconds: float | None = Field(default=None, gt=0)
     """Wall time of one continuation; empty = that of one of the policy's runs."""
     error: float = Field(default=0.03, gt=0, lt=0.5)
-    """Chance, under pure luck, that a *trajectory* gets any verified step, however many candidates it has."""
+    """In an audit: chance, under pure luck, that a *trajectory* gets any verified step, however many candidates."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     """Of the two-sided interval that is reported beside each difference (not adjusted for stopping)."""
     max_pairs: int = Field(default=32, ge=2, le=100)
-    """Continuations per side and candidate at most."""
+    """In an audit: continuations per side and candidate at most."""
     first_look: int = Field(default=2, ge=1)
     """Continuations per side before the first look."""
     minimal_difference: float = Field(default=0.3, ge=0, le=1)

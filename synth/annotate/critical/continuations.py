@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from synth.agents.contract import Policy, Turn
+from synth.agents.contract import Decision, Policy, Turn, TurnRejected, act
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.branching import Branching, BranchPoint, Continuation, Generators
 from synth.identity import digest
 from synth.schemas.model_turns import ModelTurn
+from synth.schemas.rejections import Reason
 
 __all__ = ["ContinuationPool", "Record"]
 
@@ -43,6 +44,7 @@ class ContinuationPool:
         self._drawn: dict[BranchPoint, list[Continuation]] = {}
         self._decided: dict[BranchPoint, list[bool]] = {}
         self._per_step: Counter[int] = Counter()
+        self._own: dict[tuple[int, int], Decision | Reason] = {}
 
     def original(self, step: int) -> BranchPoint:
         """The place where step ``step`` is taken as recorded; -1 for the question alone."""
@@ -112,6 +114,23 @@ class ContinuationPool:
     def continuations(self) -> tuple[Continuation, ...]:
         """All that was drawn, by place and sample."""
         return tuple(one for place in sorted(self._drawn) for one in self._drawn[place])
+
+    def own_turn(self, step: int, number: int) -> Decision | Reason:
+        """Turn ``number`` of those that the policy itself takes at step ``step``; why it came to none. Drawn once."""
+        if (step, number) not in self._own:
+            point = self.branching.point(step)
+            generator = self.generator("branch", self.branching.row.id, step, "again", number)
+            try:
+                self._own[step, number] = act(self.policy, point.prompt, point.history, generator)
+            except TurnRejected as error:
+                self._own[step, number] = error.reason
+        return self._own[step, number]
+
+    @property
+    def policy_calls(self) -> int:
+        """Turns that the policy was asked for, in continuations and by itself."""
+        put = [(one.turns, self._turns[place]) for place, drawn in self._drawn.items() for one in drawn]
+        return len(self._own) + sum(turns - (turn is not None) for turns, turn in put)
 
     def _key(self, place: BranchPoint, turn: Turn | None, sample: int) -> str:
         action = "" if turn is None else digest("action", turn.model_dump(mode="json"))[:12]

@@ -36,7 +36,7 @@ class ModelExpertConfig(ModelConfig):
     """How a model proposes other actions."""
 
     extra: int = Field(default=2, ge=0, le=20)
-    """How many more suggestions are asked for where some were no new step, could not be read or were not grounded."""
+    """How many more suggestions are asked for where some were old steps, unreadable or ungrounded."""
     grounded: bool = True
     """Leave out suggestions that name what the conversation has not shown."""
 
@@ -56,7 +56,7 @@ class ModelExpert:
         self._prompt = propose_prompt()
 
     def propose(self, point: Point, n: int, generator: np.random.Generator) -> Proposals:
-        """At most ``n`` turns, in the order in which they were suggested; a reply that is no turn is counted."""
+        """At most ``n`` turns, in the order in which they were suggested; a reply that is not a turn is counted."""
         sample, dropped = key_of(generator), Counter[str]()
         known = {action_key(point.recorded)}
         seen: list[Turn] = []

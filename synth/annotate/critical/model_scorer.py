@@ -37,7 +37,7 @@ class ScorerConfig(ShownConfig):
     samples: int = Field(default=1, ge=1, le=32)
     """How often it is asked; scores are averaged."""
     disagreement: float = Field(default=0.3, ge=0, le=1)
-    """Samples that lie further apart than this are no score."""
+    """Samples that lie further apart than this are not a score."""
 
 
 class ActionScore(Row):
@@ -119,7 +119,7 @@ def _read(asked: Asked[ActionScores], letter: str) -> Score:
     if entry.score is None:
         return Score(value=None, reason=said or "can't tell", abstained=Reason.UNSURE, calls=asked.calls)
     if not 0 <= entry.score <= 1:
-        problem = f"{entry.score:g} is no score between 0 and 1: {said}"
+        problem = f"{entry.score:g} is not a score between 0 and 1: {said}"
         return Score(value=None, reason=problem, abstained=Reason.MALFORMED, calls=asked.calls)
     return Score(value=round(entry.score, 4), reason=said, calls=asked.calls)
 

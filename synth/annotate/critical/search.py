@@ -2,8 +2,10 @@
 
 At every step an expert proposes other actions and a scorer judges them beside the recorded one. Where they clearly
 disagree there is a candidate; the policy's own continuations of both actions, from the same restored state, decide.
-CSO takes one lucky continuation for a proof; here both sides are measured, in pairs, until the difference is positive
-with an error that holds for the whole trajectory, or is not worth more. The recorded end of the run never counts.
+CSO takes one lucky continuation for a proof; here both sides are measured. By default the search goes from the first
+deviation on and ends at the first step that is verified by a few continuations per side: many pairs for few calls. An
+audit measures all candidates until the difference is positive with an error that holds for the whole trajectory, or is
+not worth more. The recorded end of the run never counts.
 
 On a successful trajectory the search goes the other way round: the alternative is another action of the policy's own,
 and it is verified when the recorded action succeeds more often.
@@ -13,21 +15,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
-from synth.agents.contract import Policy, Turn, TurnRejected, act
-from synth.annotate.critical.actions import action_key, action_kind
+from synth.agents.contract import Decision, Policy, Turn
+from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.branching import Branching, Continuation, Generators, Refused
-from synth.annotate.critical.comparisons import Comparison, Finding, Result, compare
+from synth.annotate.critical.candidates import (
+    Direction,
+    Found,
+    Scored,
+    candidates_at,
+    count_abstentions,
+    direction_of,
+    find_candidates,
+    no_counts,
+)
+from synth.annotate.critical.comparisons import Comparison, Finding, Result, compare, compare_once
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.continuations import ContinuationPool, Record
-from synth.annotate.critical.contract import Expert, Point, Proposals, Score, Scorer
+from synth.annotate.critical.contract import Expert, Score, Scorer
 from synth.annotate.critical.firsterror import FirstError, first_error
 from synth.annotate.critical.intervals import criticality
 from synth.annotate.critical.pivots import Spread, spreads
 from synth.environments.contract import Environment
-from synth.schemas.model_turns import ModelTurn
 from synth.schemas.row import Row
 from synth.schemas.steps import Criticality
 from synth.schemas.tasks import Task
@@ -35,20 +44,12 @@ from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = [
     "Candidate",
-    "Direction",
-    "Scored",
     "Searched",
-    "find_candidates",
     "open_pool",
     "result_row",
     "search",
     "search_trajectory",
 ]
-
-_ALWAYS = ("abstentions", "candidates", "continuations", "proposed", "same_action", "verified", "verified_steps")
-
-Direction = Literal["failed", "succeeded"]
-"""What became of the recorded trajectory. ``failed``: the alternative is to be better. ``succeeded``: worse."""
 
 
 class Candidate(Row):
@@ -78,15 +79,6 @@ class Candidate(Row):
         return self.finding is Finding.VERIFIED
 
 
-class Scored(Row):
-    """What the scorer said of one action."""
-
-    step: int
-    alternative: int
-    """Number among the alternatives of the step; -1 = the recorded action."""
-    score: Score
-
-
 class Searched(Row):
     """What the search of one trajectory gave."""
 
@@ -110,7 +102,8 @@ class Searched(Row):
     continuations: tuple[Continuation, ...]
     """Everything that was drawn, for whatever test: rows of ``continuations``."""
     counts: dict[str, int]
-    """``candidates``, ``verified``, ``verified_steps``, ``continuations``, ``proposed``, ``abstentions`` (of the
+    """``candidates``, ``verified``, ``verified_steps``, ``continuations``, ``policy_calls`` (turns that the policy was
+    asked for), ``expert_calls`` (steps at which the expert was asked), ``proposed``, ``abstentions`` (of the
     scorer), ``abstained.<reason>`` (those of them that a model gave no score for), ``same_action`` (proposals that
     change nothing), ``finding.<name>``, ``refused.<reason>``, ``not_proposed.<reason>`` (what a model
     was asked for as an expert and did not bring about), ``rejected_turns.<reason>`` (other proposals and continuations
@@ -127,27 +120,6 @@ class Searched(Row):
         sign = 1 if self.direction == "failed" else -1
         tried = [c.criticality for c in self.candidates if c.step == step and c.criticality is not None]
         return max(tried, key=lambda c: (c.verified, sign * c.difference, -c.alternative), default=None)
-
-
-@dataclass(frozen=True)
-class Found:
-    """A candidate before anything was drawn."""
-
-    point: Point
-    number: int
-    turn: Turn
-    recorded: Score
-    score: Score
-    source: ModelTurn | None = None
-    """Where the turn comes from, when a model proposed it."""
-
-    @property
-    def gap(self) -> float:
-        return abs((self.score.value or 0.0) - (self.recorded.value or 0.0))
-
-    @property
-    def same_kind(self) -> bool:
-        return action_kind(self.turn) == action_kind(self.point.recorded)
 
 
 def open_pool(
@@ -171,15 +143,15 @@ def search_trajectory(
     environment: Environment,
     policy: Policy,
     *,
-    scorer: Scorer,
-    expert: Expert,
+    scorer: Scorer | None,
+    expert: Expert | None,
     config: CriticalConfig,
     generator: Generators,
     done: Mapping[str, Continuation] | None = None,
     record: Record | None = None,
 ) -> Searched:
-    """Search one trajectory for critical steps; a failed one with the expert's alternatives, a successful one with the
-    policy's own.
+    """Search one trajectory for critical steps; a failed one with the expert's alternatives, a successful one, or where
+    there is no expert, with the policy's own. Without a scorer every alternative is tried.
 
     Pure: the result depends on the arguments alone. ``done`` (key -> continuation, as ``record`` was given them) saves
     what was finished before and changes nothing in the result.
@@ -206,106 +178,70 @@ def refused(row: TrajectoryRow, why: Refused) -> Searched:
         first_error=None,
         spreads=(),
         continuations=(),
-        counts=dict.fromkeys(_ALWAYS, 0) | {f"refused.{why.reason.value}": 1},
+        counts=dict(no_counts()) | {f"refused.{why.reason.value}": 1},
     )
 
 
-def search(pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
+def search(pool: ContinuationPool, *, scorer: Scorer | None, expert: Expert | None, config: CriticalConfig) -> Searched:
     """:func:`search_trajectory` on an open pool, whose continuations other measures of the same trajectory may use."""
-    direction = direction_of(pool)
-    scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
-    comparisons: list[Comparison] = []
-    for one in found:
-        original = pool.original(one.point.step)
-        alternative = pool.alternative(one.point.step, one.number, one.turn, one.source)
-        pair = (alternative, original) if direction == "failed" else (original, alternative)
-        comparisons.append(Comparison(*pair, action=action_key(one.turn)))
-    results = compare(comparisons, pool, config, group=not config.all_alternatives)
-    wrong = first_error(pool, config) if config.first_error and direction == "failed" else None
+    if config.strategy == "first_deviation":
+        scored, found, results, counts = _from_first_deviation(pool, scorer, expert, config)
+    else:
+        scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
+        comparisons = [_comparison(pool, one) for one in found]
+        results = compare(comparisons, pool, config, group=not config.all_alternatives)
+    wrong = first_error(pool, config) if config.first_error and direction_of(pool) == "failed" else None
     return result_row(pool, config, scored, found, results, counts, wrong)
 
 
-def direction_of(pool: ContinuationPool) -> Direction:
-    return "succeeded" if pool.branching.row.success else "failed"
-
-
-def find_candidates(
-    pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, every: bool = False
-) -> tuple[tuple[Scored, ...], tuple[Found, ...], Counter[str]]:
-    """All scores, the candidates in the order in which they are to be tested, and counts.
-
-    The expert is not asked where the recorded action's own score rules a candidate out. ``every``: no score is asked
-    for, and every alternative at every step is a candidate, in the order of the steps.
-    """
-    branching = pool.branching
-    counts: Counter[str] = Counter(dict.fromkeys(_ALWAYS, 0))
+def _from_first_deviation(
+    pool: ContinuationPool, scorer: Scorer | None, expert: Expert | None, config: CriticalConfig
+) -> tuple[tuple[Scored, ...], tuple[Found, ...], tuple[Result, ...], Counter[str]]:
+    """Candidates step by step, each tested before the next is looked for; the expert is asked nothing behind a step
+    that is verified."""
+    counts: Counter[str] = no_counts()
     scored: list[Scored] = []
     found: list[Found] = []
-    for step in range(branching.steps):
-        point = branching.point(step)
-        none = Score(value=None, reason="not asked for")
-        recorded = none if every else scorer.score(point, (point.recorded,))[0]
-        if not every:
-            scored.append(Scored(step=step, alternative=-1, score=recorded))
-        if not every and not _worth(recorded, config, direction_of(pool), recorded_side=True):
-            continue
-        proposals = _alternatives(pool, point, expert, config, counts)
-        turns = [turn for turn, _ in proposals]
-        judged = [none] * len(turns) if every else scorer.score(point, turns) if turns else ()
-        for number, ((turn, source), score) in enumerate(zip(proposals, judged, strict=True)):
-            if not every:
-                scored.append(Scored(step=step, alternative=number, score=score))
-            if every or _worth(score, config, direction_of(pool), recorded_side=False):
-                found.append(Found(point, number, turn, recorded, score, source))
-    # The same action may be a candidate at several steps, and only one of them is tested to the end: that where it
-    # differs from an action of its own kind, for those are the pairs that train (METHODS 11).
-    found.sort(key=lambda one: (not one.same_kind, -one.gap, one.point.step, one.number))
-    counts["abstentions"] += sum(one.score.value is None for one in scored)
-    counts.update(f"abstained.{one.score.abstained.value}" for one in scored if one.score.abstained is not None)
-    return tuple(scored), tuple(found), counts
+    results: list[Result] = []
+    for step in range(pool.branching.steps):
+        done = not config.all_alternatives and any(result.finding is Finding.VERIFIED for result in results)
+        said, here = candidates_at(pool, step, scorer, expert, config, counts, propose=not done)
+        scored += said
+        for one in sorted(here, key=lambda one: (not one.same_kind, -one.gap, one.number)):
+            results.append(compare_once(_comparison(pool, one), pool, config))
+            found.append(one)
+            if results[-1].finding is Finding.VERIFIED and not config.all_alternatives:
+                break
+    if not any(result.finding is Finding.VERIFIED for result in results):
+        _look_again(pool, config, results)
+    count_abstentions(counts, scored)
+    return tuple(scored), tuple(found), tuple(results), counts
 
 
-def _worth(score: Score, config: CriticalConfig, direction: Direction, *, recorded_side: bool) -> bool:
-    """Whether ``score`` lets its side take part: the better one above, the worse one below; an abstention never."""
-    if score.value is None:
-        return False
-    better = recorded_side == (direction == "succeeded")
-    return score.value > config.above if better else score.value < config.below
+def _look_again(pool: ContinuationPool, config: CriticalConfig, results: list[Result]) -> None:
+    """Go on with what was given up early, in the same order, until one is verified. The first look's acceptance lies
+    within that of the second, so one error holds for both."""
+    if config.second_look < config.samples:
+        return
+    update = {
+        "error": config.candidate_error,
+        "max_pairs": config.second_look,
+        "first_look": config.samples,
+        "futility_barren": max(2, config.samples),
+    }
+    longer = config.model_copy(update=update)
+    for at, first in enumerate(results):
+        if not first.worse:
+            results[at] = compare((first.comparison,), pool, longer)[0]
+            if results[at].finding is Finding.VERIFIED:
+                return
 
 
-def _alternatives(
-    pool: ContinuationPool, point: Point, expert: Expert, config: CriticalConfig, counts: Counter[str]
-) -> tuple[tuple[Turn, ModelTurn | None], ...]:
-    """Up to ``config.alternatives`` turns that do something else than the recorded one and than each other, each with
-    where it comes from."""
-    identity = ("branch", pool.branching.row.id, point.step)
-    proposed: list[tuple[Turn, ModelTurn | None]] = []
-    if direction_of(pool) == "failed":
-        try:
-            turns = expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))
-            made = turns if isinstance(turns, Proposals) else Proposals(turns)
-            proposed += zip(made, made.sources, strict=True)
-            counts.update({f"not_proposed.{name}": count for name, count in made.dropped.items()})
-        except TurnRejected as error:
-            counts[f"rejected_turns.{error.reason.value}"] += 1
-    else:
-        for number in range(2 * config.alternatives):
-            generator = pool.generator(*identity, "again", number)
-            try:
-                decision = act(pool.policy, point.prompt, point.history, generator)
-                proposed.append((decision.turn, decision.source))
-            except TurnRejected as error:
-                counts[f"rejected_turns.{error.reason.value}"] += 1
-    known = {action_key(point.recorded)}
-    new: list[tuple[Turn, ModelTurn | None]] = []
-    for turn, source in proposed:
-        counts["proposed"] += 1
-        if action_key(turn) in known:
-            counts["same_action"] += 1
-        elif len(new) < config.alternatives:
-            known.add(action_key(turn))
-            new.append((turn, source))
-    return tuple(new)
+def _comparison(pool: ContinuationPool, one: Found) -> Comparison:
+    original = pool.original(one.point.step)
+    alternative = pool.alternative(one.point.step, one.number, one.turn, one.source)
+    pair = (alternative, original) if direction_of(pool) == "failed" else (original, alternative)
+    return Comparison(*pair, action=action_key(one.turn))
 
 
 def result_row(
@@ -325,6 +261,7 @@ def result_row(
         verified=sum(c.verified for c in candidates),
         verified_steps=len({c.step for c in candidates if c.verified}),
         continuations=pool.spent,
+        policy_calls=pool.policy_calls,
     )
     counts.update(f"finding.{c.finding.value}" for c in candidates)
     values = {one.step: one.score.value for one in scored if one.alternative < 0}
@@ -366,6 +303,8 @@ def _candidate(pool: ContinuationPool, one: Found, result: Result, config: Criti
             verified=finding is Finding.VERIFIED,
             confidence=config.confidence,
         )
+        if measured.verified and config.draws:
+            measured = measured.model_copy(update=_draws(pool, one, config.draws))
     why = "tried at every step"
     if one.score.value is not None and one.recorded.value is not None:
         why = (
@@ -384,3 +323,14 @@ def _candidate(pool: ContinuationPool, one: Found, result: Result, config: Criti
         criticality=measured,
         level=result.level,
     )
+
+
+def _draws(pool: ContinuationPool, one: Found, draws: int) -> dict[str, int]:
+    """How often the policy itself does what either side does."""
+    own = [pool.own_turn(one.point.step, number) for number in range(draws)]
+    done = [action_key(decision.turn) for decision in own if isinstance(decision, Decision)]
+    return {
+        "policy_draws": len(done),
+        "alternative_draws": done.count(action_key(one.turn)),
+        "original_draws": done.count(action_key(one.point.recorded)),
+    }

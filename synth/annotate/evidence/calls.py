@@ -1,7 +1,7 @@
 """What a call does for a task whose walk is known: does it lead on, look around, or go astray?
 
 The measure is what was visible: a call goes wrong when it passes over what the observations had shown to be right, or
-when it follows something that can't be what is sought. Looking around where nothing better was in sight is no error.
+when it follows something that can't be what is sought. Looking around is no mistake where nothing better was in sight.
 Thoughts are not read.
 """
 
@@ -106,7 +106,7 @@ def _wrong_value(view: EvidenceView, call: ToolCall) -> StepAssessment | None:
     if task.answer_kind not in ("date", "year", "number", "quantity") or last not in view.hops:
         return None
     if task.walk.operations or task.answer_parts:
-        return None  # the answer is no value of a page, and every value may be looked at
+        return None  # the answer is not a value of a page, and every value may be looked at
     parse = parse_date if task.answer_kind in ("date", "year") else parse_quantity
     for value in call.arguments.values():
         if not isinstance(value, str) or parse(value) is None or words_of(value) in words_of(task.question):

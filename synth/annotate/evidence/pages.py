@@ -41,7 +41,7 @@ def _link(view: EvidenceView, document: str) -> StepAssessment:
     for number, hop in enumerate(task.walk.hops):
         own = [passage for passage in passages if _page_of(hop, passage)]
         if own and _is_listing(task, number):
-            # One of several: the question asks for all that fit. To look whether a page is one is no error, only to say
+            # One of several: the question asks for all that fit. Looking at a page is not an error, only to say
             # that it is.
             verdicts.append(
                 StepAssessment(Effect.CANDIDATE, f"{document} could be one more for {hop.cue!r}", document)
@@ -134,7 +134,7 @@ def _is_tested(task: Task, number: int) -> bool:
 
 
 def _is_rival_page(view: EvidenceView, number: int, passages: Sequence[Passage]) -> bool:
-    """Whether one of ``passages`` stands on a page that was a fair candidate for the hop's source, and is no page of
+    """Whether one of ``passages`` stands on a page that was a fair candidate for the hop's source, and is not a page of
     the walk."""
     task, gold = view.task, gold_documents(view.task)
     pages = {passage.document for passage in passages} - gold - {""}

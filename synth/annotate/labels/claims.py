@@ -235,7 +235,7 @@ def _of_values(view: EvidenceView, gold: frozenset[str] | None, said: str, sente
 
 
 def _wrong_parts(task: Task, wrong_answer: str | None) -> tuple[str, ...]:
-    """Parts of a wrong answer that are no part of the right one."""
+    """Parts of a wrong answer that are not part of the right one."""
     if wrong_answer is None or not task.answer_parts:
         return ()
     known = {words_of(text) for part in task.answer_parts for text in (part.answer, *part.aliases)}

@@ -52,7 +52,7 @@ def _done(step: StepContext) -> bool:
 
 class NotJudged(EndRule):
     name = "not_judged"
-    reason = "No rule could judge the answer: that is no failure."
+    reason = "No rule could judge the answer: that is not a failure."
 
     def at_end(self, step: StepContext) -> Label | None:
         verdict = step.of.run.verdict

@@ -171,7 +171,7 @@ class Redundant(ByEffect):
 
 class Neutral(LabelRule):
     name = "neutral"
-    reason = "Looking around where nothing better was in sight is no error."
+    reason = "Looking around where nothing better was in sight is not an error."
 
     def apply(self, step: StepContext) -> Label | None:
         return None if step.effect is None else Label(0, LabelReason.NEUTRAL, step.why)

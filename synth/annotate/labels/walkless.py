@@ -55,7 +55,7 @@ def measured_by_results(
 
     Args:
         judged: Labels by failed calls and by the last message, one per step.
-        correct: Whether the run's answer is right; None = nobody judged it.
+        correct: Whether the run's answer is right; None = not judged.
     """
     seen = _Seen(task)
     found: list[Judged] = []
@@ -112,7 +112,7 @@ class _Seen:
         """The step that was judged last shows the answer, words of the question that were missing, or more of what an
         earlier result named."""
         self.has_read = False
-        """Something came back that is no error."""
+        """Something came back that is not an error."""
 
     def judge(self, step: Step) -> Judged | None:
         """What the results of a step add; None where it has none."""

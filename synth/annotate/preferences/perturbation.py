@@ -9,6 +9,7 @@ did, or one that repeats what was known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from synth.annotate.preferences.sides import (
     make_pair,
     not_grounded,
     refusal,
+    same_thought,
     side_of_turn,
 )
 from synth.environments.contract import Environment
@@ -37,7 +39,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import bare_actions
 
-__all__ = ["PERTURBATIONS", "perturbation_of", "perturbation_pairs"]
+__all__ = ["OF_FORM", "PERTURBATIONS", "perturbation_of", "perturbation_pairs"]
 
 PERTURBATIONS: dict[str, Perturbation] = {
     item.name: item
@@ -56,6 +58,8 @@ PERTURBATIONS: dict[str, Perturbation] = {
 }
 """By name."""
 
+OF_FORM = frozenset((UnavailableTool.name, UnfitTool.name))
+"""Those about the form of a call: a tool that there is not, or that takes no such thing."""
 _TRIES = 24
 """Proposals of one kind that are carried out for one run."""
 
@@ -68,7 +72,7 @@ def perturbation_pairs(
     generator_for: Callable[..., np.random.Generator],
     provenance: Provenance,
     names: Sequence[str] = tuple(PERTURBATIONS),
-    per_name: int = 1,
+    wanted: int | None = None,
     stage: str = "preferences",
     further: Sequence[Perturbation] = (),
 ) -> Pairs:
@@ -77,14 +81,17 @@ def perturbation_pairs(
     Args:
         generator_for: ``generator_for(*names)``; each perturbation draws from (row id, "perturbation", its name), so
             that which others are wanted changes nothing.
-        names: Which perturbations (keys of ``PERTURBATIONS``).
-        per_name: At most so many pairs of each, at different turns.
+        names: Which perturbations (keys of ``PERTURBATIONS``), in the order in which they are tried.
+        wanted: Pairs of ``names`` at most, one of each; None = as many as can be made.
         further: Perturbations that stand in no table (a model's), tried after those of ``names``.
 
-    A run that did not succeed, or can't be replayed exactly, is rejected, and so is one without any pair.
+    A run that can't be replayed exactly is rejected.
+
+    Raises:
+        ValueError: the run did not succeed.
     """
     if row.verdict.correct is not True:
-        return Pairs(rejected=(refusal(row, stage, Reason.NO_PAIR, "the run did not succeed"),))
+        raise ValueError(f"{row.id} did not succeed")
     try:
         run = GoodRun(row, task, environment)
     except ValueError as error:
@@ -94,8 +101,10 @@ def perturbation_pairs(
     made_before: set[tuple[int, str]] = set()
     try:
         for kind in (*(PERTURBATIONS[name] for name in names), *further):
+            if wanted is not None and len(rows) >= wanted and kind not in further:
+                continue
             generator = generator_for(row.id, "perturbation", kind.name)
-            for made in _of(run, kind, generator, per_name, provenance, stage):
+            for made in _of(run, kind, generator, provenance, stage):
                 if isinstance(made, Rejection):
                     rejected.append(made)
                 elif (key := (made.step, describe(made.rejected))) not in made_before:
@@ -104,9 +113,6 @@ def perturbation_pairs(
                     rows.append(made)
     finally:
         run.close()
-    if not rows and not rejected:
-        tried = ", ".join((*names, *(kind.name for kind in further)))
-        rejected.append(refusal(row, stage, Reason.NO_PAIR, f"none of {tried} made it worse"))
     return Pairs(tuple(rows), tuple(rejected))
 
 
@@ -118,7 +124,7 @@ def perturbation_of(row: PreferenceRow) -> str:
     """
     name = row.difference.split(":", 1)[0].replace(" ", "_").casefold()
     if row.kind is not PairKind.PERTURBATION or name not in (*PERTURBATIONS, MinimalEdit.name):
-        raise ValueError(f"{row.id} is no perturbation")
+        raise ValueError(f"{row.id} is not a perturbation")
     return name
 
 
@@ -126,29 +132,20 @@ def _of(
     run: GoodRun,
     kind: Perturbation,
     generator: np.random.Generator,
-    wanted: int,
     provenance: Provenance,
     stage: str,
 ) -> Iterator[PreferenceRow | Rejection]:
-    used: set[int] = set()
-    tried = 0
-    for proposal in kind.propose(run, generator):
-        if tried == _TRIES or len(used) == wanted:
-            return
-        if proposal.step in used:
-            continue
-        tried += 1
+    for proposal in islice(kind.propose(run, generator), _TRIES):
         attempt = run.attempt(proposal.step, proposal.turn)
         why = run.worse(proposal, attempt)
         position = PairPosition.at(run.row, proposal.step, recovery=kind.family == "robust_recovery")
         chosen, other = bare_actions(position.recorded), side_of_turn(proposal.turn)
-        if why is None or chosen == other:
+        if why is None or chosen == other or same_thought(chosen, other):
             continue
-        used.add(proposal.step)
         bad = not_grounded(position, chosen, stage=stage)
         if bad is not None:
             yield bad
-            continue
+            return
         yield make_pair(
             position,
             kind=PairKind.PERTURBATION,
@@ -158,7 +155,10 @@ def _of(
             difference=f"{_title(kind)}: {proposal.difference}. The good run: {describe(chosen)}.",
             why=" ".join(filter(None, (why, proposal.note))),
             provenance=provenance,
+            rejected_by="perturber" if kind.name == MinimalEdit.name else "rule",
+            first_deviation=position.nature != "recovery",
         )
+        return
 
 
 def _title(kind: Perturbation) -> str:

@@ -24,12 +24,11 @@ __all__ = [
 
 
 class Selection(Described):
-    """What goes into the selection. The default is that of our experiment: all verified pairs of failed runs whose
-    sides do the same kind of action."""
+    """What goes into the selection. By default: all pairs but those with injected errors."""
 
-    kinds: tuple[PairKind, ...] = (PairKind.VERIFIED_STEP,)
+    kinds: tuple[PairKind, ...] = tuple(kind for kind in PairKind if kind is not PairKind.PERTURBATION)
     """Kinds of pairs."""
-    same_kind: bool = True
+    same_kind: bool = False
     """Only pairs whose sides do the same kind of action. Says nothing about whole runs."""
     answers: bool = True
     """False: of verified pairs, only those whose chosen side calls a tool. A right answer is verified with
@@ -102,7 +101,7 @@ def balance_lengths(rows: Iterable[PreferenceRow]) -> frozenset[str]:
     there is one that is shorter by as many, and the mean difference is 0.
 
     Pairs are matched in the order of ``rows``, the earliest first, so that rows behind them only ever free a pair from
-    the surplus: asking for more tasks keeps every pair. Pairs of single steps and of equal length are no surplus.
+    the surplus: asking for more tasks keeps every pair. Pairs of single steps and of equal length are not surplus.
     """
     waiting: defaultdict[int, deque[str]] = defaultdict(deque)
     for row in rows:

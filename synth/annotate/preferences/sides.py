@@ -3,7 +3,7 @@ side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,11 +14,12 @@ from synth.identity import digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.searched import Unpaired
 from synth.schemas.steps import PairKind, PreferenceRow, Strength, selected_by_default
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.schemas.turns import action_kind, bare_actions, turn_ranges
 
-__all__ = ["PairPosition", "Pairs", "describe", "make_pair", "not_grounded", "refusal", "side_of_turn"]
+__all__ = ["PairPosition", "Pairs", "describe", "make_pair", "not_grounded", "refusal", "same_thought", "side_of_turn"]
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,11 @@ class Pairs:
 
     rows: tuple[PreferenceRow, ...] = ()
     rejected: tuple[Rejection, ...] = ()
+    unpaired: tuple[Unpaired, ...] = ()
+    """Failed runs that gave no pair here."""
 
     def __add__(self, other: Pairs) -> Pairs:
-        return Pairs(self.rows + other.rows, self.rejected + other.rejected)
+        return Pairs(self.rows + other.rows, self.rejected + other.rejected, self.unpaired + other.unpaired)
 
 
 def make_pair(
@@ -83,6 +86,8 @@ def make_pair(
     strength: Strength | None = None,
     other: TrajectoryRow | None = None,
     gave_up: tuple[bool, bool] = (False, False),
+    rejected_by: Literal["policy", "teacher", "expert", "rule", "perturber"] = "policy",
+    first_deviation: bool | None = None,
 ) -> PreferenceRow:
     """The row of a pair. ``gave_up``: whether the one action of the chosen (rejected) side gives up; content alone does
     not tell. The id is a hash of kind, family, prefix and sides."""
@@ -111,7 +116,9 @@ def make_pair(
         difference=difference,
         why=why,
         strength=strength,
-        selected=selected_by_default(kind, same_kind, strength),
+        rejected_by=rejected_by,
+        first_deviation=first_deviation,
+        selected=selected_by_default(kind, strength),
         split=row.split,
         licence=row.licence,
         provenance=provenance,
@@ -130,6 +137,20 @@ def _acts(item: ContentItem) -> bool:
 def side_of_turn(turn: Turn) -> tuple[ContentItem, ...]:
     """A turn as one side of a step pair: its actions, with nothing that answers them."""
     return bare_actions(step_items(Step(turn=turn)))
+
+
+def same_thought(chosen: Sequence[ContentItem], rejected: Sequence[ContentItem]) -> bool:
+    """Whether both sides think the same, word for word: a student would learn that thoughts do not matter."""
+    one, other = (" ".join(_thoughts(_first_turn(side))) for side in (chosen, rejected))
+    return one != "" and one == other
+
+
+def _thoughts(actions: Sequence[ContentItem]) -> Iterator[str]:
+    for item in actions:
+        for name in ("reasoning_content", "description"):
+            text = getattr(item, name, None)
+            if text:
+                yield text
 
 
 def describe(actions: Sequence[ContentItem], *, gave_up: bool = False) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from synth.annotate.preferences.sides import PairPosition, Pairs, make_pair, not_grounded
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Rejection
+from synth.schemas.searched import Unpaired
 from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow
 
@@ -22,7 +23,7 @@ def trajectory_pairs(
     runs: Sequence[TrajectoryRow],
     *,
     provenance: Provenance,
-    ratio: float = 1.5,
+    ratio: float = 1.25,
     per_task: int = 1,
     stage: str = "preferences",
 ) -> Pairs:
@@ -65,7 +66,10 @@ def trajectory_pairs(
         if len(rows) < per_task and left.id not in used and right.id not in used:
             used |= {left.id, right.id}
             rows.append(_pair(left, right, provenance))
-    return Pairs(tuple(rows), tuple(rejected))
+    why = "no run of like length got it right" if sound else "no run got it right"
+    alone = sorted(row.id for row in bad if row.id not in used)
+    unpaired = tuple(Unpaired(trajectory_id=name, why=why) for name in alone)
+    return Pairs(tuple(rows), tuple(rejected), unpaired)
 
 
 def _pair(good: TrajectoryRow, bad: TrajectoryRow, provenance: Provenance) -> PreferenceRow:
@@ -82,4 +86,5 @@ def _pair(good: TrajectoryRow, bad: TrajectoryRow, provenance: Provenance) -> Pr
         why=f"Right: {good.verdict.evidence} Wrong: {bad.verdict.evidence}",
         provenance=provenance,
         other=bad,
+        rejected_by=bad.role,
     )

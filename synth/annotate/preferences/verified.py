@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from synth.annotate.preferences.sides import PairPosition, Pairs, describe, make_pair, not_grounded, refusal
+from synth.annotate.preferences.sides import (
+    PairPosition,
+    Pairs,
+    describe,
+    make_pair,
+    not_grounded,
+    same_thought,
+)
 from synth.schemas.adp import ContentItem
 from synth.schemas.provenance import Provenance
-from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.rejections import Rejection
+from synth.schemas.searched import SearchedRow, Unpaired
 from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, PairKind, PreferenceRow, StepRow, Strength
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
@@ -27,6 +35,7 @@ def verified_pairs(
     provenance: Provenance,
     stage: str = "verified_pairs",
     own_words: bool | None = None,
+    searched: SearchedRow | None = None,
 ) -> Pairs:
     """One pair per verified step of a run.
 
@@ -34,6 +43,7 @@ def verified_pairs(
         steps: All steps of the trajectory; those whose criticality is verified become pairs.
         continuations: They hold the alternative's action. Those of other trajectories are passed over.
         own_words: Whether a model proposed the alternatives; None = as for the run itself.
+        searched: What the search of the run came to: why a failed run has no pair.
 
     Raises:
         ValueError: a verified step has no continuation of its alternative.
@@ -47,6 +57,7 @@ def verified_pairs(
             tried.setdefault((branch.step, branch.alternative), branch)
     rows: list[PreferenceRow] = []
     rejected: list[Rejection] = []
+    equal = 0
     for row in verified:
         assert row.criticality is not None
         branch_of = tried.get((row.step, row.criticality.alternative))
@@ -54,12 +65,33 @@ def verified_pairs(
             raise ValueError(f"{row.id} is verified, but no branch holds its alternative {row.criticality.alternative}")
         recovery = off_path(own, row.step)
         position = PairPosition.at(trajectory, row.step, earliest=row is verified[0], recovery=recovery)
-        made = _pair(position, row.criticality, branch_of, kind, provenance, stage, own_words)
-        if isinstance(made, Rejection):
+        first = None if row.first_error is None else not recovery
+        made = _pair(position, row.criticality, branch_of, kind, provenance, stage, own_words, first)
+        if made is None:
+            equal += 1
+        elif isinstance(made, Rejection):
             rejected.append(made)
         else:
             rows.append(made)
-    return Pairs(tuple(rows), tuple(rejected))
+    if rows or trajectory.success:
+        return Pairs(tuple(rows), tuple(rejected))
+    why = "a verified step whose sides act or think alike" if equal else _why_none(searched)
+    if rejected:
+        why = rejected[0].detail
+    return Pairs((), tuple(rejected), (Unpaired(trajectory_id=trajectory.id, why=why),))
+
+
+def _why_none(searched: SearchedRow | None) -> str:
+    """Why the search of a failed run verified no step."""
+    if searched is None or not (searched.counts or searched.refused):
+        return "not searched"
+    if searched.refused is not None and not searched.steps:
+        return f"can't be continued from: {searched.refused}"
+    tried = int(str(searched.counts.get("candidates", 0)))
+    if tried:
+        return f"none of {tried} alternatives was verified by continuations"
+    asked = int(str(searched.counts.get("expert_calls", 0)))
+    return "no alternative scored better" if asked else "no step scored low"
 
 
 def off_path(steps: Iterable[StepRow], step: int) -> bool:
@@ -90,8 +122,9 @@ def _pair(
     kind: PairKind,
     provenance: Provenance,
     stage: str,
-    own_words: bool | None = None,
-) -> PreferenceRow | Rejection:
+    own_words: bool | None,
+    first_deviation: bool | None,
+) -> PreferenceRow | Rejection | None:
     trajectory = position.run
     first = turn_ranges(branch.content)[0]
     recorded, other = position.recorded, branch.content[first[0] : first[1]]
@@ -103,8 +136,8 @@ def _pair(
     chosen, rejected = (other, recorded) if failed else (recorded, other)
     gave_up = (ends[1], ends[0]) if failed else ends
     strength = Strength.of(criticality, "alternative" if failed else "original")
-    if bare_actions(chosen) == bare_actions(rejected):
-        return refusal(trajectory, stage, Reason.NO_PAIR, "the alternative is the recorded action", step=position.step)
+    if bare_actions(chosen) == bare_actions(rejected) or same_thought(chosen, rejected):
+        return None
     bad = not_grounded(position, bare_actions(chosen), stage=stage, own_words=own_words if failed else None)
     if bad is not None:
         return bad
@@ -119,6 +152,7 @@ def _pair(
         provenance=provenance,
         strength=strength,
         gave_up=gave_up,
+        first_deviation=first_deviation,
     )
 
 

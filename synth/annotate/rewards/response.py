@@ -51,7 +51,7 @@ def read_response(response: Any, *, observations: str | None = None, where: str 
     last: str | None = None
     for place, message in enumerate(response):
         if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-            raise InputError("is no message with a role", where=f"{where}[{place}]")
+            raise InputError("is not a message with a role", where=f"{where}[{place}]")
         last = None
         if message["role"] != "assistant":
             continue
@@ -68,7 +68,7 @@ def _pattern(observations: str) -> re.Pattern[str]:
     try:
         return re.compile(observations, re.S)
     except re.error as error:
-        raise InputError(f"is no regular expression: {error}", where="observations") from None
+        raise InputError(f"is not a regular expression: {error}", where="observations") from None
 
 
 def _content(content: Any, where: str) -> str:

@@ -21,7 +21,7 @@ def ground_truth(task: Task) -> GroundTruth:
     """What responses to ``task`` are judged by.
 
     The rubric has one item for everything that the walk finds (LongTraceRL, arXiv 2605.31584: the gold entities) with
-    the single hops that find it (CaRR, arXiv 2601.06021). What the question itself names is no finding and not in it,
+    the single hops that find it (CaRR, arXiv 2601.06021). What the question itself names is not a finding,
     nor is a result that was computed and that no document states.
     """
     found: dict[str, RubricItem] = {}
@@ -61,7 +61,7 @@ def _judged_by(task: Task) -> Literal["answer", "state"]:
 
 
 def _names(node: Node) -> tuple[str, ...]:
-    """The name first. A value may be written in several ways; an entity's id is no name."""
+    """The name first. A value may be written in several ways; an entity's id is not a name."""
     forms: tuple[str, ...] = ()
     if node.kind == "date":
         forms = value_forms(node.id, "date", node.name)

@@ -57,7 +57,7 @@ class Solving:
 
     @cached_property
     def _single(self) -> list[Variable]:
-        """Variables that must be one node: the answer; with operations, whatever is no set."""
+        """Variables that must be one node: the answer; with operations, whatever is not a set."""
         reading = self.reading
         derived = {reading.variable[number] for number in reading.derived}
         if not reading.walk.operations and reading.walk.shape != "parallel":

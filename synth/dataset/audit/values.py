@@ -65,7 +65,7 @@ def measure(text: str) -> Measure | None:
 
 @dataclass(frozen=True)
 class Span:
-    """From ``least`` to ``greatest``, both inclusive; None is no bound."""
+    """From ``least`` to ``greatest``, both inclusive; None is not a bound."""
 
     least: Measure | None
     greatest: Measure | None

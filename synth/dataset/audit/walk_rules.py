@@ -131,7 +131,7 @@ def walk(task: Task) -> Iterator[str]:
         yield "a composition is a chain"
     for number, operation in enumerate(task.walk.operations):
         if any(not 0 <= hop < len(task.walk.hops) for hop in operation.over) or not operation.over:
-            yield f"operation {number} is over hops that there are not"
+            yield f"operation {number} is over hops that do not exist"
         if operation.within is not None and not 0 <= operation.within < number:
             yield f"operation {number} works on operation {operation.within}"
     if task.walk.hops and task.difficulty.hops != len(task.walk.hops):

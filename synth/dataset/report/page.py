@@ -55,12 +55,12 @@ def write_report(folder: str | Path, out: Path, *, whole: int = 600, inline: int
         whole: How many trajectories can be read whole in it; all of them are listed and searched.
 
     Raises:
-        InputError: there is no dataset in the folder, or ``out`` is no name for a page.
+        InputError: there is no dataset in the folder, or ``out`` is not a name for a page.
         DatasetError: its report or a file can't be read.
         StoreError: the page can't be written.
     """
     if out.suffix != ".html":
-        raise InputError(f"{str(out)!r} is no HTML file", where="--out", mend="give a name that ends in .html")
+        raise InputError(f"{str(out)!r} is not an HTML file", where="--out", mend="give a name that ends in .html")
     if whole < 0:
         raise InputError(f"{whole} trajectories can't be shown", where="--whole", mend="give 0 or more")
     dataset = load(folder)

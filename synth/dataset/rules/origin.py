@@ -66,7 +66,7 @@ def actor(row: Any, known: Known) -> Iterator[str]:
 
 
 def _hashed(table: str, columns: str, parts: Callable[[Any], tuple[Any, ...] | None], *, text: bool = True) -> Rule:
-    """A rule that ids of a table end with the hash of ``parts``; None = this row's id is no hash."""
+    """A rule that ids of a table end with the hash of ``parts``; None = this row's id is not a hash."""
 
     @rule(table, f"id {columns}", text=text)
     def id_hash(row: Any, known: Known) -> Iterator[str]:

@@ -178,7 +178,7 @@ def _unproved(known: Known) -> Iterator[tuple[Place, str]]:
 
 @rule("facts", close=_unproved)
 def contradicts_misinformation(row: FactRow, known: Known) -> Iterator[str]:
-    """What misinformation states is no fact, and what it hides is one, at the span that it names."""
+    """What misinformation states is not a fact, and what it hides is one, at the span that it names."""
     state = known.of(_Misinformation)
     ends = [(row.subject, row.relation, row.object or row.value)]
     if row.inverse is not None and row.object is not None:

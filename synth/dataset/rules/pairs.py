@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from synth.annotate.preferences.select import Eligible, Selection, eligible, selected_ids
+from synth.annotate.preferences.sides import same_thought
 from synth.dataset.files import REPORT_FILE
 from synth.dataset.rules.pages import Pages
 from synth.dataset.rules.recorded import (
@@ -83,7 +84,7 @@ def _positions(known: Known) -> Iterator[tuple[Place, str]]:
                 yield place, f"position: {position}, but the first verified step of {name} is {first}"
 
 
-@rule("preferences", "position nature same_kind repair selected", close=_positions)
+@rule("preferences", "position nature same_kind repair selected rejected_by first_deviation", close=_positions)
 def sides(row: PreferenceRow, known: Known) -> Iterator[str]:
     """The sides are two ways to go on from the prompt, as the kind says, and selected by the recipe's selection."""
     state = known.of(_Pairs)
@@ -99,6 +100,10 @@ def sides(row: PreferenceRow, known: Known) -> Iterator[str]:
             yield f"{name}: {getattr(row, name)} in a pair of kind {row.kind}"
     if (row.position == "whole") != (row.nature == "whole"):
         yield f"position, nature: {row.position} and {row.nature}"
+    if (row.rejected_by in ("rule", "perturber")) != (row.kind is PairKind.PERTURBATION):
+        yield f"rejected_by: {row.rejected_by} in a pair of kind {row.kind}"
+    if row.first_deviation is not None and row.first_deviation != (row.nature == "decision"):
+        yield f"first_deviation: {row.first_deviation} in a pair of nature {row.nature}"
     firsts: list[tuple[ContentItem, ...]] = []
     for name in ("chosen", "rejected"):
         side: tuple[ContentItem, ...] = getattr(row, name)
@@ -126,6 +131,8 @@ def _difference(
         yield "rejected: is the same as chosen"
     elif row.kind in (*_OF_STEPS, PairKind.REPAIR) and essence(chosen) == essence(rejected):
         yield "rejected: does the same as chosen"
+    elif row.kind is not PairKind.TRAJECTORY and same_thought(chosen, rejected):
+        yield "rejected: thinks word for word what the chosen side thinks"
     elif row.kind is PairKind.PERTURBATION and bare(chosen) == bare(rejected):
         yield f"step: the sides do not part at step {row.step}"
     same = action_kind(chosen) == action_kind(rejected)
@@ -239,9 +246,10 @@ WORDS: Mapping[JudgmentKind, Mapping[str, tuple[float, float]]] = {
     JudgmentKind.PAIR: {"agrees": (1, 1), "disagrees": (0, 0)},
     JudgmentKind.ANSWER: {"equivalent": (1, 1), "different": (0, 0)},
     JudgmentKind.RUN: {"rated": (1, 5)},
+    JudgmentKind.FAILURE: {"continuations": (0, 1), "labels": (1, 1), "record": (0, 1)},
 }
 """The words of each kind beside ``abstains``, and from what to what their value goes."""
-_AT_A_STEP = (JudgmentKind.ACTION, JudgmentKind.PAIR)
+_AT_A_STEP = (JudgmentKind.ACTION, JudgmentKind.PAIR, JudgmentKind.FAILURE)
 
 
 def _judged_selection(known: Known) -> Iterator[tuple[Place, str]]:

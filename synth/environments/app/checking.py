@@ -137,7 +137,7 @@ def _check_requests(
 ) -> None:
     """
     Raises:
-        InputError: (made by ``fail``) the first statement that SQLite refuses, or name that there is not.
+        InputError: (made by ``fail``) the first statement that SQLite refuses, or name that does not exist.
     """
     checker = _RequestChecker(definition, requests, frozenset(rules), select, fail)
     checker.speaker()

@@ -385,7 +385,7 @@ def open_app(*, application: str | Path, inputs: object = None, **options: Any) 
             "__module__": __name__,
             "__doc__": definition.title,
             "name": f"app:{definition.name}" + (f"+{variant}" if variant else ""),
-            # What people ask for is no part of how it works.
+            # What people ask for is not part of how it works.
             "version": f"{_ENGINE}.{definition.version}-"
             + digest(definition.model_dump(mode="json", exclude={"requests"}))[:8],
         },

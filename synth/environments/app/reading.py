@@ -193,7 +193,7 @@ def _table_problems(definition: Definition) -> Iterator[tuple[str, str]]:
             at = f"{place}.columns.{column}"
             target = spec.references
             if target is not None and (target not in definition.tables or len(definition.tables[target].key) != 1):
-                yield at, f"refers to {target!r}, which is no table with a key of one column"
+                yield at, f"refers to {target!r}, which is not a table with a key of one column"
             if spec.key and (spec.optional or spec.volatile):
                 yield at, "a key is neither optional nor volatile"
             if spec.generated and not spec.key:
@@ -243,7 +243,7 @@ def _tool_problems(definition: Definition) -> Iterator[tuple[str, str]]:
         for number, step in enumerate(tool.steps):
             table = definition.tables.get(step.of or "")
             if step.of is not None and (table is None or table.code is None):
-                yield f"{place}.steps.{number}", f"{step.of!r} is no table with a `code`, so it has no new keys"
+                yield f"{place}.steps.{number}", f"{step.of!r} is not a table with a `code`, so it has no new keys"
         for number, listing in enumerate(tool.lists):
             if not re.search(r"\border\s+by\b", listing.source, re.IGNORECASE):
                 yield f"{place}.lists.{number}", "rows without an ORDER BY come in any order"
@@ -253,10 +253,10 @@ def _tool_problems(definition: Definition) -> Iterator[tuple[str, str]]:
             for at, part in {argument: spec, **inner}.items():
                 target = definition.tables.get(part.refers or "")
                 if part.refers is not None and (target is None or len(target.key) != 1):
-                    yield f"{place}.arguments.{at}", f"{part.refers!r} is no table with a key of one column"
+                    yield f"{place}.arguments.{at}", f"{part.refers!r} is not a table with a key of one column"
                 problem = problem_with_pattern(part.pattern) if part.pattern is not None else None
                 if problem is not None:
-                    yield f"{place}.arguments.{at}", f"the pattern is no regular expression of RE2 ({problem})"
+                    yield f"{place}.arguments.{at}", f"the pattern is not a regular expression of RE2 ({problem})"
 
 
 def _statements(definition: Definition) -> Iterator[tuple[str, str]]:

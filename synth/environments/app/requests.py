@@ -50,7 +50,7 @@ def holes_in(template: str) -> set[str]:
     """Names that a template puts in.
 
     Raises:
-        ValueError: a bracket that opens or closes nothing, or a form that there is not.
+        ValueError: a bracket that opens or closes nothing, or a form that does not exist.
     """
     rest = HOLE.sub("", template).replace("[[", "").replace("]]", "")
     while EITHER.search(rest):
@@ -141,7 +141,7 @@ class Ask(_Part):
     free: tuple[str, ...] = ()
     """Arguments whose exact words do not matter: a memo, a summary."""
     refers: dict[str, Reference] = {}
-    """References of arguments that are no key of a table, or that this ask refers to in a way of its own."""
+    """References of arguments that are not a key of a table, or that this ask refers to in a way of its own."""
     refused_by: dict[str, tuple[Look, ...]] = {}
     """Rules that may forbid it, such that nothing else would do what was asked: then it has to be declined. Of each,
     the reading calls that show why, over the columns of the ask."""

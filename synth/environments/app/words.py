@@ -42,7 +42,7 @@ def names_in(template: str) -> set[str]:
     """Names that a template puts in.
 
     Raises:
-        ValueError: a brace that is no name, or an ending that there is not.
+        ValueError: a brace that is not a name, or an ending that does not exist.
     """
     rest = _HOLE.sub("", template)
     if "{" in rest or "}" in rest:

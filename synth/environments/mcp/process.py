@@ -1,6 +1,6 @@
 """A server's process, and the messages on its pipes, under limits that the server does not set.
 
-Messages are lines of JSON. A line that is no message is dropped (servers print to stdout by mistake); a line that
+Messages are lines of JSON. A line that is not a message is dropped (servers print to stdout by mistake); a line that
 grows over the limit ends the connection. The process leads a session of its own and ends with all that it started.
 """
 
@@ -137,14 +137,14 @@ async def _read(process: asyncio.subprocess.Process, into: Any, max_bytes: int, 
 
 
 def _message(line: bytes) -> JSONRPCMessage | None:
-    """None for a line that is no message."""
+    """None for a line that is not a message."""
     if not line.lstrip().startswith(b"{"):
         return None
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
         pass
-    try:  # half a character in a text, or bytes that are no UTF-8, must not cost the whole answer
+    try:  # half a character in a text, or bytes that are not UTF-8, must not cost the whole answer
         text = json.dumps(json.loads(line.decode("utf-8", "replace")), ensure_ascii=False)
         value = json.loads(text.encode("utf-8", "replace"))
     except (ValueError, RecursionError):

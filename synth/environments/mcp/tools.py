@@ -266,7 +266,7 @@ def _says(block: Mapping[str, Any], structured: Any) -> bool:
         said = json.loads(str(block.get("text", "")))
     except (ValueError, RecursionError):
         said = block.get("text")
-    # The SDK wraps a result that is no object as {"result": ...}.
+    # The SDK wraps a result that is not an object as {"result": ...}.
     return said == structured or (isinstance(structured, dict) and structured == {"result": said})
 
 

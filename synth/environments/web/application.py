@@ -32,7 +32,7 @@ _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL
 
 
 def outside(root: Path) -> Callable[[str, list[str]], set[str]]:
-    """What :func:`shutil.copytree` leaves out of a site's folder: links that lead out of it, and what is no file."""
+    """What :func:`shutil.copytree` leaves out of a site's folder: links that lead out of it, and what is not a file."""
 
     def foreign(path: str) -> bool:
         if os.path.islink(path):

@@ -76,7 +76,7 @@ def _target(given: str, here: str, address: str) -> str:
     except ValueError:
         inside = False
     if not inside:
-        raise Refused(f"{short(given)} is no address in this site. Its addresses begin with {address}/.")
+        raise Refused(f"{short(given)} is not an address in this site. Its addresses begin with {address}/.")
     return url
 
 

@@ -41,7 +41,7 @@ class SiteStart(Described):
     """A beginning of episodes."""
 
     storage: JsonObject = {}
-    """Key of the browser's localStorage -> its value; one that is no text is stored as JSON."""
+    """Key of the browser's localStorage -> its value; one that is not text is stored as JSON."""
 
 
 class RequestWords(Described):

@@ -150,7 +150,7 @@ class WebEnvironment(Environment):
         return WebEpisode(self, task)
 
     def resume(self, task: Task, recorded: JsonObject) -> WebEpisode:
-        """As the contract says. A picture costs more than all else that is seen of a page, and is no part of what is
+        """As the contract says. A picture costs more than all else that is seen of a page, and is not part of what is
         compared: until ``begin`` or ``restore`` none is taken."""
         return WebEpisode(self, task, pictured=False)
 

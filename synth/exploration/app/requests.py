@@ -44,7 +44,7 @@ class Form:
     column: str
     """Of the key, in the rows of the reference."""
     table: str | None
-    """None where it is no key of a table."""
+    """None where it is not a key of a table."""
 
 
 class AppRequests:
@@ -106,7 +106,7 @@ class AppRequests:
         return self._keys[name]
 
     def forms(self, source: Ask | Question | None, argument: str, spec: Argument | None) -> tuple[Form, ...]:
-        """Ways to refer to what ``argument`` is about; empty where it is no reference."""
+        """Ways to refer to what ``argument`` is about; empty where it is not a reference."""
         if source is not None and argument in source.refers:
             table = None if spec is None else self.definition.table_of(argument, spec)
             return (Form(source.refers[argument], argument, table), *self._of(table))

@@ -42,7 +42,7 @@ def side_of(index: int, seed: int, stage: str, share: float) -> Side | None:
 def check_harms(definition: Definition, where: str) -> None:
     """
     Raises:
-        InputError: a harm names an ask that there is not, or a rule that the policy does not hold.
+        InputError: a harm names an ask that does not exist, or a rule that the policy does not hold.
     """
     requests = definition.requests
     if requests is None:

@@ -50,7 +50,7 @@ class Solver:
         self.calls: list[PlannedCall] = []
         self.results: list[ToolResult] = []
         self.attempts: list[PlannedCall] = []
-        """Calls that a hidden rule stops: they are no part of what is done."""
+        """Calls that a hidden rule stops: they are not part of what is done."""
         self._known: dict[tuple[str, Any], Given] = {}
 
     def close(self) -> None:
@@ -263,7 +263,7 @@ class Solver:
 
 
 def canonical(name: str, row: Mapping[str, Any]) -> str:
-    """What an argument that is no key is about: it and the row that it is said of."""
+    """What an argument that is not a key is about: it and the row that it is said of."""
     return f"{name} of {sorted((key, str(value)) for key, value in row.items() if key.endswith('_id'))}"
 
 

@@ -84,7 +84,7 @@ class Record(Look):
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
         return self
 
 
@@ -160,7 +160,7 @@ def load_book(text: str, where: str) -> Book:
     """A book from the text of its file.
 
     Raises:
-        InputError: it is no book.
+        InputError: it is not a book.
     """
     try:
         return Book.model_validate(parse_yaml(text, where, mend="mend the line"))

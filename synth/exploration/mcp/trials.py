@@ -80,7 +80,7 @@ def look(episode: McpEpisode, tool: str, arguments: dict[str, Any]) -> ToolResul
 
 def probes_of(one: State, other: State, said: Sequence[str]) -> tuple[Probe, ...] | None:
     """What two equal ends have in common: a probe for each look; None where they were looked at in different ways. A
-    look that has too little in common is no probe."""
+    look that has too little in common is not a probe."""
     if [(tool, arguments) for tool, arguments, _ in one.shown] != [(tool, given) for tool, given, _ in other.shown]:
         return None
     found = []

@@ -1,4 +1,4 @@
-"""Rows of the table ``trajectories`` of a dataset of ours, as JSON: they come with their own ids and verdicts."""
+"""Rows of the table ``trajectories`` of a synth dataset, as JSON: they come with their own ids and verdicts."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def _rows(content: bytes, path: str) -> Iterator[Any]:
         try:
             yield from pq.read_table(io.BytesIO(content)).to_pylist()
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"is no Parquet file ({str(error).splitlines()[0]})", where=path) from None
+            raise InputError(f"is not a Parquet file ({str(error).splitlines()[0]})", where=path) from None
         return
     if suffix not in _SUFFIXES:
         raise InputError(
@@ -257,7 +257,7 @@ def _rows(content: bytes, path: str) -> Iterator[Any]:
         try:
             yield from csv.DictReader(io.StringIO(text, newline=""), strict=True)
         except csv.Error as error:
-            raise InputError(f"is no CSV ({error})", where=path) from None
+            raise InputError(f"is not CSV ({error})", where=path) from None
     elif suffix == ".json":
         whole = _json(text, path)
         yield from whole if isinstance(whole, list) else [whole]

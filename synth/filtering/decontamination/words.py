@@ -27,7 +27,7 @@ def words_of(text: str, *, mask_numbers: bool = True) -> list[str]:
     """The words of ``text``, in order.
 
     Compatibility forms are made alike (NFKD), accents and other marks dropped, case folded, apostrophes closed up
-    (``don't`` is ``dont``, and so is ``don t``); everything else that is no letter and no digit separates words.
+    (``don't`` is ``dont``, and so is ``don t``); everything else that is neither a letter nor a digit separates words.
 
     Args:
         mask_numbers: Numbers, in digits or in English words, all become :data:`NUMBER`, several in a row one of them,

@@ -3,7 +3,7 @@
 Tasks are compared as they are accepted (:class:`~.TaskFilter`); documents, trajectories and pairs as
 whole tables. The order of quality is documented here, once per level; of equal rows the lowest id represents a cluster.
 Of a cluster that lies in several splits, a row of ``test`` stays before one of ``validation`` and that before one of
-``train``: nobody then trains on what he measures by.
+``train``: so no one trains on what they measure by.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _pair_quality(row: PreferenceRow) -> tuple[float, ...]:
 
 
 def _said(side: Sequence[ContentItem]) -> list[str]:
-    """Messages of a side: a final answer is no call, and no two answers are the same pair."""
+    """Messages of a side: a final answer is not a call, and no two answers are the same pair."""
     return [item.content for item in side if isinstance(item, MessageAction)]
 
 

@@ -30,7 +30,7 @@ _WEB = {"iso-8859-1": "cp1252", "iso8859-1": "cp1252", "latin-1": "cp1252", "lat
 
 
 class NotTextError(ValueError):
-    """The bytes are no text that we know. ``str`` says why."""
+    """The bytes are not text that we know. ``str`` says why."""
 
 
 def decode(data: bytes) -> str:

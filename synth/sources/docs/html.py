@@ -231,7 +231,7 @@ class _Reader:
         return leave
 
     def _admonition(self, element: Element) -> Callable[[], None]:
-        """A boxed remark: its title, a colon, and its text four columns in. Its title is no heading of the page."""
+        """A boxed remark: its title, a colon, and its text four columns in. Its title is not a heading of the page."""
         writer = self.writer
         writer.break_lines(2)
         named = (e for e in element if isinstance(e.tag, str))

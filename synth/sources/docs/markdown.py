@@ -16,7 +16,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r
 
 
 def parse_markdown(text: str) -> Parsed:
-    """Read a page. A YAML front matter gives ``title``, ``date`` and ``license`` and is no part of the text.
+    """Read a page. A YAML front matter gives ``title``, ``date`` and ``license`` and is not part of the text.
 
     Headings get the fragments that GitHub gives them, so that ``page.md#some-heading`` leads there.
     """
@@ -50,7 +50,7 @@ def _front_matter(text: str) -> dict[str, Any]:
     try:
         found = yaml.safe_load(text)
     except yaml.YAMLError:
-        return {}  # then it is no front matter: two rules with text between them
+        return {}  # then it is not front matter: two rules with text between them
     return found if isinstance(found, dict) else {}
 
 

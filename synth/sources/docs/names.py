@@ -147,7 +147,7 @@ def unnumbered(title: str) -> str:
 
 
 def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
-    """The name of what a term defines, or None when it is no name (a sentence, a code sample).
+    """The name of what a term defines, or None when it is not a name (a sentence, a code sample).
 
     A Python object goes by its full dotted name, which its fragment is; other things by what the term's line says.
     """

@@ -81,7 +81,7 @@ class DocsSource:
     is rejected (``outside``): a folder that somebody gave you must not name files of yours.
 
     Raises:
-        InputError: the folder is missing, is no folder, can't be listed, or holds no file of the pattern.
+        InputError: the folder is missing, is not a folder, can't be listed, or holds no file of the pattern.
     """
 
     def __init__(self, config: DocsConfig) -> None:
@@ -369,7 +369,7 @@ def _parse(path: str, text: str) -> Parsed:
 
 
 def document_id(path: str) -> str:
-    """The id of the document at ``path``: the path, NFC-normalized; bytes that are no UTF-8 are written ``\\xNN``."""
+    """The id of the document at ``path``: the path, NFC-normalized; bytes that are not UTF-8 are written ``\\xNN``."""
     return unicodedata.normalize("NFC", _printable(path))
 
 

@@ -24,7 +24,7 @@ class Statements:
     """What was read, in the source's order, each fact once."""
 
     facts: list[tuple[str, str, str]]
-    """(subject, relation, object) as ids; an object that is no subject, has no label and no type may be a value."""
+    """(subject, relation, object) as ids; an object that is not a subject, has no label and no type may be a value."""
     labels: Mapping[str, tuple[str, ...]]
     """Id -> its label and aliases, where the source gives them."""
     types: Mapping[str, str]

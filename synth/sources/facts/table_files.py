@@ -93,7 +93,7 @@ def _frame(file: Path) -> Table:
 def _database(file: Path) -> Iterator[Table]:
     with open_input(file, mend=MEND) as opened:
         if not opened.read(16).startswith(b"SQLite format 3"):
-            raise ValueError("it is no SQLite database")
+            raise ValueError("it is not a SQLite database")
     database = sqlite3.connect(f"file:{quote(str(file.resolve()))}?mode=ro&immutable=1", uri=True)
     try:
         names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -129,7 +129,7 @@ def _cells(values: Any) -> Cells:
 
 
 def _text(value: Any) -> str:
-    """A cell as a person writes it; empty where there is none, or where it is no text."""
+    """A cell as a person writes it; empty where there is none, or where it is not text."""
     if value is None or isinstance(value, bytes | dict):
         return ""
     if isinstance(value, bool):

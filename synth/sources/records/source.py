@@ -206,7 +206,7 @@ class RecordReader(ABC):
         """The links, or what is wrong with them."""
         items = _items(value)
         if items is None:
-            return "links are no list of objects"
+            return "links are not a list of objects"
         links = []
         for item in items:
             target = item.get("target")
@@ -232,7 +232,7 @@ class RecordReader(ABC):
     ) -> tuple[list[Triple], list[Rejection]]:
         items = _items(self._get(record, "triples"))
         if items is None:
-            return [], [self._rejection(f"{place}/triples", Reason.MALFORMED, "triples are no list of objects")]
+            return [], [self._rejection(f"{place}/triples", Reason.MALFORMED, "triples are not a list of objects")]
         good, bad = [], []
         for number, item in enumerate(items):
             try:
@@ -324,7 +324,7 @@ class RecordsSource(RecordReader):
                 except UnicodeDecodeError as error:
                     yield (
                         place,
-                        self._rejection(place, Reason.NOT_TEXT, f"line {number} is no UTF-8 at byte {error.start}"),
+                        self._rejection(place, Reason.NOT_TEXT, f"line {number} is not UTF-8 at byte {error.start}"),
                     )
                 except ValueError as error:
                     preview = line[:500].decode("utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""The checks of a question over documents. All fail closed: what can't be asked is no pass.
+"""The checks of a question over documents. All fail closed: what can't be asked is not a pass.
 
 They stand in for those of :mod:`synth.tasks.checks`, which ask a complete graph of facts; documentation has none, so
 here the texts themselves are asked as well: a sentence that nobody read as a fact counts against uniqueness too.

@@ -182,7 +182,7 @@ def _imperative(text: str) -> str | None:
     if not match:
         return None
     adverb, verb, rest = match[1].lower(), match[2].lower(), match[3]
-    if adverb.strip() in VERBS:  # "supply" is no adverb
+    if adverb.strip() in VERBS:  # "supply" is not an adverb
         adverb, verb, rest = "", adverb.strip(), f" {match[2]}{rest}"
     if not rest.startswith((" ", ",")) or rest.lower().startswith(
         (" of ", " is ", " are ", " was ", " for the ", ", which")

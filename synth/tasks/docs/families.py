@@ -24,7 +24,7 @@ __all__ = ["DESCRIBED", "Item", "Items", "is_answer"]
 
 DESCRIBED = ("described_as", "subtitle")
 _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
-"""Relations that are no answer by themselves, or of which a thing has several."""
+"""Relations that are not an answer by themselves, or of which a thing has several."""
 _LONGEST = 70
 
 
@@ -97,7 +97,7 @@ class Items:
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
             elif edge.value is not None and not is_answer(edge.value):
-                self.dropped["values that are no short answer"] += 1
+                self.dropped["values without a short answer"] += 1
             elif not self._words.asks(edge.relation, "x"):
                 self.dropped["relations that make no question"] += 1
             else:

@@ -245,7 +245,7 @@ def subject_question(sentence: str, word: str) -> tuple[str, str] | None:
 
 
 def _is_sentence(said: str) -> bool:
-    """Whether what follows "that is the ..." has a verb of its own, so that it is no name of a thing but a sentence
+    """Whether what follows "that is the ..." has a verb of its own, so that it is not a name of a thing but a sentence
     about something else: "that is the start action of a script must exit"."""
     match = _NOMINAL.match(said)
     verb = _FINITE.search(said, match.end()) if match else None

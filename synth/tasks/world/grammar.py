@@ -67,7 +67,7 @@ class Predicate:
         the object becomes "a" or "an".
 
         Raises:
-            ValueError: no ``|``, or a verb that is no auxiliary has no base form.
+            ValueError: no ``|``, or a verb that is not an auxiliary has no base form.
         """
         head, bar, rest = (part.strip() for part in spec.partition("|"))
         if not bar or not head:

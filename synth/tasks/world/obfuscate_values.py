@@ -120,7 +120,7 @@ def _numbers(number: float, kind: str, unit: str) -> list[Blur]:
         if low > 0:
             found.append(Blur(f"{end(low)}/{end(high)}", words(f"between {low:,} and {high:,}"), kind))
         if 2 * step < size:
-            continue  # "more than 410 metres" for 412 is no blur
+            continue  # "more than 410 metres" for 412 is not a blur
         if low > 0:
             found.append(Blur(f"{end(low + 1)}/", words(f"more than {low:,}"), kind))
         found.append(Blur(f"/{end(high - 1)}", words(f"{fewer} {high:,}"), kind))

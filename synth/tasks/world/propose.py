@@ -211,7 +211,7 @@ class WorldProposer:
         if plan.shape == "composition":
             crowded = any(step.relation in self.view.words.crowds and not step.forward for step in steps)
             return None if crowded else steps
-        # Nothing but numbers ("founded in 1334, 3 metres above the sea") is no question about anything.
+        # Nothing but numbers ("founded in 1334, 3 metres above the sea") is not a question about anything.
         if all(step.source >= self._graph.n_entities and self._graph.kind(step.source) != "text" for step in steps):
             return None
         return sorted(steps, key=lambda step: step.fanout)  # the narrowest constraint is where a solver starts

@@ -56,7 +56,7 @@ class Describer:
         around: What the checks look at.
         checks: Their thresholds.
         writer: Who describes (``tasks/describe``).
-        reader: Who compares (``tasks/confirm``); None = nobody.
+        reader: Who compares (``tasks/confirm``); None = no one.
         attempts: Descriptions that are asked for until one is accepted: each time the facts come in another order.
     """
 

@@ -1,7 +1,7 @@
 """Triples that a model reads out of a document. It may only point: every triple carries the words that state it.
 
 Fail-closed: an answer of another form gives nothing but a rejection, and so does each triple whose quote is not in the
-text, letter by letter, or whose quote does not name both ends, or whose relation is no name of one. Nothing is mended.
+text, letter by letter, or whose quote does not name both ends, or whose relation is not a name. Nothing is mended.
 What this does not show is that the quote states this relation and no other: two things may be named together and be
 joined by something else.
 """
@@ -128,7 +128,7 @@ class WrittenExtractor:
 
     def _located(self, document: Document, said: _Said, start: int, end: int) -> Triple:
         if not _RELATION.fullmatch(said.relation):
-            raise TripleError(Reason.MALFORMED, f"{said.relation!r} is no name of a relation")
+            raise TripleError(Reason.MALFORMED, f"{said.relation!r} is not a name of a relation")
         triple = locate(document, said.model_dump())
         place = document.text.find(said.quote, start, end)
         if place < 0:

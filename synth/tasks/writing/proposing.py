@@ -130,7 +130,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Refused:
-    """Why a proposal is no task."""
+    """Why a proposal is not a task."""
 
     reason: Reason
     detail: str
@@ -236,7 +236,7 @@ def _hop(
     quote = page.text[slice(*span)]
     known, found = " ".join(fact.known.split()), " ".join(fact.found.split())
     if not known or not found or mentions(known, [found]) or mentions(found, [known]):
-        return Refused(Reason.EVIDENCE_DOES_NOT_STATE, f"{told}: {known!r} to {found!r} is no step")
+        return Refused(Reason.EVIDENCE_DOES_NOT_STATE, f"{told}: {known!r} to {found!r} is not a step")
     if mentions(quote, [found]) is None:
         return Refused(Reason.EVIDENCE_DOES_NOT_STATE, f"{told}: the quote does not name {found!r}")
     if fact.cue not in question or not fact.cue.strip():

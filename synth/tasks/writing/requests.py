@@ -76,7 +76,7 @@ _OPENERS = (
     """.split()
     )
 )
-"""Words with which a sentence of a request may begin, and that are no names."""
+"""Words with which a sentence of a request may begin, and that are not names."""
 
 
 @dataclass(frozen=True)

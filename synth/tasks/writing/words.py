@@ -90,7 +90,7 @@ def problem_with(before: str, question: str, parts: Sequence[Part], words: Mappi
 
 def names_and_numbers(before: str, text: str, openers: Collection[str] = ()) -> str | None:
     """A name or number of ``text`` that ``before`` does not hold, or a number of ``before`` that is gone; None.
-    ``openers``: more words that are no names where a sentence begins."""
+    ``openers``: more words that are not names where a sentence begins."""
     return _names(before, text, (), {}, openers) or _numbers(before, text, (), {})
 
 
@@ -108,7 +108,7 @@ def strangers(known: str, phrase: str, words: Mapping[str, str]) -> str | None:
     """What stands in ``phrase`` (a part of a sentence) that does not stand in ``known``: a name, a number, or outside
     ``words`` anything that tells. None when nothing does."""
     if phrase != " ".join(phrase.split()) or len(phrase) > 300 or set("{}<>|\\`?!;") & set(phrase):
-        return "it is no plain phrase"
+        return "it is not a plain phrase"
     for check in (_names, _new_numbers, _additions):
         found = check(known, phrase, (), words)
         if found is not None:

@@ -30,7 +30,7 @@ __all__ = ["QUESTIONS", "Attempt", "Confirmed", "QuestionWriter", "Rules", "diff
 Recheck = Callable[[Draft], tuple[Reason, str] | None]
 """What the exact checks of tasks say against a draft; None when they pass."""
 Confirmed = Literal["same", "different", "abstained"] | None
-"""What the second reader found; None where nobody was asked."""
+"""What the second reader found; None where no one was asked."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class QuestionWriter:
     """
     Args:
         writer: Who writes (``tasks/write``, or ``tasks/write_request``).
-        reader: Who compares (``tasks/confirm``, or ``tasks/confirm_request``); None = nobody.
+        reader: Who compares (``tasks/confirm``, or ``tasks/confirm_request``); None = no one.
         attempts: Wordings that are asked for until one is accepted.
     """
 

@@ -7,11 +7,12 @@ sides, no scores; verified by the same exact test with one look.
 
 from __future__ import annotations
 
+from synth.annotate.critical.candidates import Found, find_candidates
 from synth.annotate.critical.comparisons import Comparison, Finding, Result
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.continuations import ContinuationPool
 from synth.annotate.critical.contract import Expert, Scorer
-from synth.annotate.critical.search import Found, Searched, find_candidates, result_row
+from synth.annotate.critical.search import Searched, result_row
 from synth.annotate.critical.sequential import Design, threshold
 
 __all__ = ["cso", "monte_carlo"]

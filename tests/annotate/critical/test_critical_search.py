@@ -34,7 +34,7 @@ from synth.schemas.adp import ApiAction
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
-CONFIG = CriticalConfig()
+CONFIG = CriticalConfig(strategy="audit")
 ENVIRONMENT = PlantedEnvironment()
 EXPERT = PlantedExpert()
 

@@ -18,7 +18,7 @@ from synth.annotate.critical.intervals import criticality, newcombe, wilson
 from synth.annotate.critical.sequential import Design, Futility, characteristics, futile, size, threshold
 from synth.identity import derive_generator
 
-CONFIG = CriticalConfig()
+CONFIG = CriticalConfig(strategy="audit")
 DESIGN = Design(CONFIG.max_pairs, CONFIG.first_look)
 RULE = Futility(CONFIG.minimal_difference, CONFIG.futility_confidence, CONFIG.futility_first, CONFIG.futility_barren)
 MOST = 12

@@ -90,8 +90,8 @@ ALL = "I add Ilse Brandt. One of them is Jon Maak. Edda Torrin belongs on the li
             "I add Ilse Brandt. I add Jon Maak. Nothing else turns up.", "without Edda Torrin", id="closed early"
         ),
         pytest.param("Among them is Dessau Ferry.", "dessau ferry", id="none of them"),
-        pytest.param("That puts Scholars on the list.", "Scholars", id="a word that is no page"),
-        pytest.param("Dessau Ferry could belong on the list, so I read on there.", None, id="to look is no claim"),
+        pytest.param("That puts Scholars on the list.", "Scholars", id="a word that is not a page"),
+        pytest.param("Dessau Ferry could belong on the list, so I read on there.", None, id="to look is not a claim"),
         pytest.param('It says "Among them is Dessau Ferry." I go on.', None, id="quoted"),
         pytest.param("Dessau Ferry does not belong on the list.", None, id="rightly left out"),
         pytest.param("For each one on the list I need the year.", None, id="no name at all"),

@@ -77,6 +77,8 @@ PAIR = PreferenceRow(
     difference="search query='Velden' instead of answer 'Paris'",
     why="its continuations succeed",
     strength=None,
+    rejected_by="policy",
+    first_deviation=None,
     selected=False,
     split="train",
     licence=None,

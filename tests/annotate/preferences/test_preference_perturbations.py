@@ -169,9 +169,8 @@ def test_pairs_depend_on_run_and_name_alone(world: PreferenceWorld) -> None:
 
 def test_failed_and_changed_runs_make_no_pairs(world: PreferenceWorld) -> None:
     failed = next(row for row in world.runs if not row.success)
-    refused = pairs_of(world, failed)
-    assert not refused.rows
-    assert [item.reason for item in refused.rejected] == [Reason.NO_PAIR]
+    with pytest.raises(ValueError, match="did not succeed"):
+        pairs_of(world, failed)
     good = next(row for row in world.runs if row.success)
     at = next(number for number, item in enumerate(good.content) if number and item.class_ == "text_observation")
     changed = good.content[at].model_copy(update={"content": "3 results for nothing."})

@@ -98,7 +98,7 @@ def test_both_ways_to_fail_are_repaired_by_the_policy_that_failed() -> None:
         assert other is not None
         _, history = history_of(run)
         for pair in found.rows:
-            assert (pair.kind, pair.family, pair.selected) == (PairKind.REPAIR, "safety", False)
+            assert (pair.kind, pair.family, pair.selected) == (PairKind.REPAIR, "safety", True)
             assert pair.repair is not None
             kept[pair.repair.failure] += 1
             assert pair.chosen != pair.rejected

@@ -81,7 +81,7 @@ def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, data
         assert max(good.turns, bad.turns) <= ratio * min(good.turns, bad.turns)
         assert pair.prompt == (QUESTION,)
         assert pair.step == 0
-        assert not pair.selected
+        assert pair.selected
         assert pair.chosen == good.content[1:]
         assert pair.rejected == bad.content[1:]
         assert adp_problems(pair, pair.chosen) == () == adp_problems(pair, pair.rejected)
@@ -174,6 +174,8 @@ def pair(
         difference="d",
         why="w",
         strength=strength if step_pair else None,
+        rejected_by="policy",
+        first_deviation=None,
         selected=False,
         split="train",
         licence=None,
@@ -199,7 +201,7 @@ def test_the_default_selection(rows: list[PreferenceRow], data: st.DataObject) -
     done = select(rows)
     assert [row.id for row in done] == [row.id for row in rows]
     for row in done:
-        assert row.selected == selected_by_default(row.kind, row.same_kind, row.strength)
+        assert row.selected == selected_by_default(row.kind, row.strength)
     mixed = data.draw(st.permutations(rows))
     wanted = Selection(
         kinds=tuple(data.draw(st.sets(st.sampled_from(list(PairKind))))),
@@ -225,7 +227,7 @@ def test_the_default_selection(rows: list[PreferenceRow], data: st.DataObject) -
 @given(rows=PAIRS)
 def test_without_answers_nothing_else_goes(rows: list[PreferenceRow]) -> None:
     whole, left = ({row.id for row in select(rows, Selection(answers=one)) if row.selected} for one in (True, False))
-    answers = {row.id for row in rows if len(row.chosen) == 1}
+    answers = {row.id for row in rows if len(row.chosen) == 1 and row.strength is not None}
     assert left == whole - answers
 
 

@@ -115,7 +115,7 @@ def test_wrong_input_is_one_clear_line(arguments: dict[str, Any], line: str) -> 
 
 
 def test_a_bad_pattern_is_one_clear_line() -> None:
-    with pytest.raises(InputError, match="observations: is no regular expression"):
+    with pytest.raises(InputError, match="observations: is not a regular expression"):
         compute_score("s", FULL, COLUMN["ground_truth"], observations="(")
 
 

@@ -305,7 +305,7 @@ def test_a_wrong_truth_is_one_clear_line(truth: object, line: str) -> None:
         ("one text", "is a str, not a list"),
         ([3], r"responses\[0\]: is a int, neither a text nor a list of messages"),
         ([b"bytes"], r"responses\[0\]: is a bytes"),
-        (["fine", [{"content": "no role"}]], r"responses\[1\]\[0\]: is no message with a role"),
+        (["fine", [{"content": "no role"}]], r"responses\[1\]\[0\]: is not a message with a role"),
         ([[{"role": "assistant", "content": 3}]], r"responses\[0\]\[0\].content: is a int"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What was not measured is no label in an export: not good, not bad, and counted."""
+"""What was not measured is not a label in an export: not good, not bad, and counted."""
 
 from __future__ import annotations
 

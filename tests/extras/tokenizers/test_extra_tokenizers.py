@@ -80,5 +80,5 @@ def test_budgets_are_met_where_counts_do_not_add_up(file: Path, budget: int) -> 
 
 def test_a_file_of_something_else_is_the_users_mistake(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"model": 3}')
-    with pytest.raises(InputError, match="is no file of the library tokenizers"):
+    with pytest.raises(InputError, match="is not a file of the library tokenizers"):
         FileTokenizer(tmp_path / "other.json")

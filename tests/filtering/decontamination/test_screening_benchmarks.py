@@ -81,7 +81,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "line"),
     [
-        ("a.csv", b'a,b\n"x"y,2\n', "is no CSV"),
+        ("a.csv", b'a,b\n"x"y,2\n', "is not CSV"),
         ("a.txt", b"\xff\xfe", "is not UTF-8 text"),
         ("a.json", b"[" * 100_000, "is no JSON"),
         ("a.jsonl", b"", "nothing would be found"),

@@ -50,7 +50,7 @@ def test_sentences_that_name_a_page() -> None:
         ("b", "refers_for", "Olga Verne"),
         ("e", "links_to", "Rope Hall"),
         ("f", "links_to", "knot_lib — tools for knots"),
-    }  # the word "set" and the page's own name are no references
+    }  # the word "set" and the page's own name are not references
 
 
 def test_the_span_is_the_sentence_and_names_the_object() -> None:

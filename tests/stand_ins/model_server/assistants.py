@@ -113,5 +113,6 @@ class EditorPlayer:
             if spoilt:
                 edit["arguments"]["document"] = others[-1]
         if spoilt:
-            edit |= {"kind": "wrong_entity", "change": "another one of those in view"}
+            thought = f"{step['thought']} I go with this one." if step["thought"] else ""
+            edit |= {"kind": "wrong_entity", "change": "another one of those in view", "thought": thought}
         return Reply(content=json.dumps(edit, ensure_ascii=False))

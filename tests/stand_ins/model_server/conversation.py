@@ -44,7 +44,7 @@ def read_conversation(
     request: Mapping[str, Any], error_of: Callable[[str], ToolError | None] = search_error
 ) -> Conversation:
     """The inverse of :func:`synth.agents.model.wire.messages_of`; replies that were asked for once more, with what was
-    said about them, are left out, as they are no part of a history.
+    said about them, are left out, as they are not part of a history.
 
     Raises:
         ValueError: the messages are not of a form that an agent of ours sends.

@@ -14,7 +14,7 @@ __all__ = ["JobPlayer", "answered", "read_job"]
 Answer = Mapping[str, Any] | str | Reply
 Job = Callable[[Mapping[str, Any], str | None], Answer]
 """``job(data, sample)``: the data at the end of the prompt, and the name of the sample -> the answer: an object, text
-that is no object, or a whole reply."""
+that is not an object, or a whole reply."""
 
 
 def read_job(text: str, jobs: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

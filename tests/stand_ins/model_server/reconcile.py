@@ -78,7 +78,7 @@ def _compare(record: Record, intent: Intent) -> str | None:
     if used is not None and sum(used) > intent.tokens_bound:
         return f"used {sum(used)} tokens, and {intent.tokens_bound} were reserved"
     if intent.state is IntentState.DELIVERED:
-        # An answer without a choice is no answer, but its usage is readable.
+        # An answer without a choice is not an answer, but its usage is readable.
         if not _has_usage(record) and record.fault is not FaultKind.EMPTY_CHOICES:
             return f"is booked as delivered, and the server says {record.outcome} ({record.fault})"
         if intent.tokens is None or used != (intent.tokens.prompt, intent.tokens.completion):

@@ -28,12 +28,12 @@ def test_fewer_candidates_than_tasks(found: int, extract: str, words: str) -> No
         config=DocsTasksStageConfig(extract=extract),
         _found="3 pages (1 of them lists) with 0 links; facts: none",
         _offers=f"{found} candidates (none)",
-        _dropped="values that are no short answer 4",
+        _dropped="values without a short answer 4",
     )
     with pytest.raises(BuildError) as caught:
         DocsTasks.ceiling(stage, 13)  # type: ignore[arg-type]
     said = str(caught.value)
-    assert f"facts: none; {found} candidates (none) for 13 tasks; left out: values that are no short answer 4" in said
+    assert f"facts: none; {found} candidates (none) for 13 tasks; left out: values without a short answer 4" in said
     assert words in said
     assert f"source.extract={extract}" not in said
     assert "\n" not in said

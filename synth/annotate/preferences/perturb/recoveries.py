@@ -59,7 +59,7 @@ class RepeatedCall:
 
 
 def _uses(turn: Turn, results: Sequence[ToolResult]) -> bool:
-    """Whether the turn quotes what the last observation showed: then it was no dead end for it."""
+    """Whether the turn quotes what the last observation showed: then it was not a dead end for it."""
     texts = [words_of(plain(result.content)) for result in results]
     return any(words_of(quote) in text for quote in quotes(turn.thought) for text in texts)
 

@@ -88,7 +88,7 @@ def _swaps(
 
 
 def _unread(run: GoodRun, step: int, item: Seen) -> bool:
-    """A page that was read already is no tempting alternative."""
+    """A page that was read already is not a tempting alternative."""
     return item.target.split("#", 1)[0] not in run.views[step].read
 
 

@@ -133,7 +133,7 @@ def of_kind(run: GoodRun, target: str) -> bool:
 def _values(run: GoodRun, content: str) -> Iterator[str]:
     kind = run.task.answer_kind
     observed = observe(content)
-    # What the environment says of itself ("5 results", "page 1 of 3") is no value that was read.
+    # What the environment says of itself ("5 results", "page 1 of 3") is not a value that was read.
     own = bool(observed.about or observed.results)
     told = (part for part in observed.passages if (part.document or not own) and not part.text.startswith("("))
     text = "\n".join(passage.text for passage in told)

@@ -55,7 +55,7 @@ def renamed(text: str, old: str, new: str) -> str:
 
 def lead(thought: str | None, question: str) -> list[str]:
     """What a thought says about what was read: up to its last quotation and the sentence that draws the conclusion.
-    Quoting the question is no reading."""
+    Quoting the question is not reading."""
     parts = sentences(thought)
     read = [at for at, part in enumerate(parts) if any(text not in question for text in quotes(part))]
     last = max(read, default=None)

@@ -1,4 +1,4 @@
-"""Tools: one that there is not, one that does not fit, and a call where none is needed."""
+"""Tools: one that does not exist, one that does not fit, and a call where none is needed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from synth.agents.contract import Turn
 from synth.annotate.preferences.perturb.recoveries import again
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.annotate.preferences.perturb.values import name_of
 from synth.environments.contract import ToolCall, ToolSchema
+from synth.lexicon.reading import phrases
 
 __all__ = ["NeedlessCall", "UnavailableTool", "UnfitTool"]
 
@@ -34,9 +36,9 @@ class UnavailableTool:
             wrong = turn.calls[0].model_copy(update={"name": name})
             yield Proposal(
                 step,
-                turn.model_copy(update={"calls": (wrong,)}),
+                Turn(thought=_said(run, step, turn, turn.calls[0], generator), calls=(wrong,)),
                 ("error",),
-                f"calls {name}, a tool that there is not, in place of {turn.calls[0].name}",
+                f"calls {name}, a tool that does not exist, in place of {turn.calls[0].name}",
             )
 
 
@@ -58,7 +60,7 @@ class UnfitTool:
                     wrong = ToolCall(id=call.id, name=tool.name, arguments={str(_one_text(tool)): value})
                     yield Proposal(
                         step,
-                        turn.model_copy(update={"calls": (wrong,)}),
+                        Turn(thought=_said(run, step, turn, wrong, generator), calls=(wrong,)),
                         ("error", "nothing"),
                         f"calls {tool.name} with {value!r}, which does not fit, in place of {call.name}",
                     )
@@ -78,6 +80,27 @@ class NeedlessCall:
             if turn is not None and turn.calls:
                 words = f"repeats turn {past} ({turn.calls[0].name}) where everything needed for the answer was in view"
                 yield Proposal(run.last, turn, ("repeat",), words)
+
+
+_SAID = {
+    "find": phrases("search")["verify_find"],
+    "search": phrases("search")["search_name"],
+    "open": phrases("search")["hit_try"],
+    "find_entity": phrases("graph")["g_find"],
+}
+"""What an agent says when it makes a call of one name."""
+
+
+def _said(run: GoodRun, step: int, turn: Turn, call: ToolCall, generator: np.random.Generator) -> str | None:
+    """What an agent says of the call, which is not what it said of the recorded one. The recorded thought where it
+    thinks nothing, or in words of its own: then both sides think the same, and there is no pair."""
+    options = _SAID.get(call.name, ())
+    if turn.thought is None or run.row.model is not None or not options:
+        return turn.thought
+    value = str(next(iter(call.arguments.values())))
+    name = name_of(run, step, value) or value
+    said = options[int(generator.integers(len(options)))].format(name=name, title=name)
+    return said if run.grounded(step, Turn(thought=said)) else turn.thought
 
 
 def _one_text(tool: ToolSchema) -> str | None:

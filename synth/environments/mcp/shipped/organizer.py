@@ -279,7 +279,7 @@ def _called(organizer: Organizer, name: str, arguments: Mapping[str, Any]) -> di
 
 
 def _answer(organizer: Organizer, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What a request is answered; None for a method that there is not."""
+    """What a request is answered; None for a method that does not exist."""
     if method == "initialize":
         return {
             "protocolVersion": params.get("protocolVersion", "2025-06-18"),

@@ -1,4 +1,4 @@
-"""Cycles: dense small subgraphs that are no trees, with unnamed bridges that must fit together.
+"""Cycles: dense small subgraphs that are not trees, with unnamed bridges that must fit together.
 
 "Someone was educated at Vornstead Academy. That person founded a museum. Which city is where that person was born and
 is home to that museum?" Three or four nodes form a cycle; a neighbour of one of them is named, and only joining the
@@ -105,8 +105,8 @@ def _pool(view: WorldView, split: Split) -> dict[str, list[Cycle]]:
 
 
 def cycles_of(view: WorldView, node: int, split: Split) -> Iterator[Cycle]:
-    """Rings of three and four nodes in which ``node`` is the least, each once. Hubs are no part of them: that
-    somebody's city lies in their country is no puzzle."""
+    """Rings of three and four nodes in which ``node`` is the least, each once. Hubs are not part of them: that
+    somebody's city lies in their country is not a puzzle."""
     near = _around(view, node, split)
     after = sorted(other for other in near if other > node)
     for left, right in combinations(after, 2):
