@@ -182,8 +182,8 @@ def is_plural(label: str) -> bool:
 
 
 def in_place(sentence: str, word: str) -> str | None:
-    """A sentence that asks for its word in place of it, where that reads: "The permissions of which directory are
-    755"."""
+    """A sentence as a question for its word, without the sign: "in which directory are the manual pages installed", or
+    with the word in its place where it begins the clause: "for games, which directory is used"."""
     at = sentence.find(word)
     before, after = sentence[:at], sentence[at + len(word) :]
     if (said := _SAID.match(sentence)) is not None and imperative(said[1].lower()) in VERBS:
@@ -213,7 +213,42 @@ def in_place(sentence: str, word: str) -> str | None:
             return None  # who can tell whether that is a person?
     else:
         return None
-    return f"{before}{asked}{after}".rstrip(".")
+    told = f"{before}{asked}{after}".rstrip(".")
+    return told if before.endswith(", ") or not before else _fronted(told, asked)
+
+
+_AUXILIARY = re.compile(r" (is|are|was|were|can|must|may|will|should) ")
+_CLAUSE = re.compile(r",|\b(?:that|which|who|where|when|if|because|and|or|but|not|has|have)\b")
+_PREPOSITION = re.compile(r" (?:in|by|with|from|to|on|at|for|under|into|via|using|as)$")
+
+
+def _fronted(sentence: str, asked: str) -> str | None:
+    """A sentence that ends with what it asks for, as a question: "Manual pages are kept in which file" -> "in which
+    file are manual pages kept"; None where it is built in another way."""
+    said = sentence.removesuffix(f" {asked}")
+    if said == sentence or _CLAUSE.search(said):
+        return None
+    preposition = _PREPOSITION.search(f" {said}")
+    first = f"{preposition.group().strip()} {asked}" if preposition else asked
+    said = said[: len(said) - len(preposition.group())].rstrip() if preposition else said
+    auxiliaries = list(_AUXILIARY.finditer(f"{said} "))
+    if len(auxiliaries) == 1:
+        subject, verb, rest = said[: auxiliaries[0].start()], auxiliaries[0][1], said[auxiliaries[0].end() - 1 :]
+        return f"{first} {verb} {_inner(subject)}{rest if rest.strip() else ''}"
+    words = said.split()
+    at = next((n for n, word in enumerate(words) if n and word.islower() and imperative(word) in VERBS - _NOUNS), 0)
+    subject, base = " ".join(words[:at]), imperative(words[at]) if at else ""
+    if not at or auxiliaries or len(words[:at]) > 5:
+        return None
+    if base == words[at] and not is_plural(subject):
+        return None
+    auxiliary = "does" if base != words[at] else "do"
+    return f"{first} {auxiliary} {_inner(subject)} {' '.join([base, *words[at + 1 :]])}"
+
+
+def _inner(subject: str) -> str:
+    """A subject in the middle of a sentence."""
+    return subject[0].lower() + subject[1:] if re.match(r"(?:The|An?|All|Each|Every|No|Any|Its) ", subject) else subject
 
 
 def subject_question(sentence: str, word: str) -> tuple[str, str] | None:
