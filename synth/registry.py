@@ -57,6 +57,7 @@ STAGES: Mapping[str, str] = {
     "read_text": "synth.stages.extract:ReadText",
     "extract_triples": "synth.stages.extract:ExtractTriples",
     "link_documents": "synth.stages.link_documents:LinkDocuments",
+    "mislead_documents": "synth.stages.mislead:MisleadDocuments",
     "graph": "synth.stages.graph:BuildGraph",
     "index": "synth.stages.index:BuildIndex",
     "names": "synth.stages.index:BuildNames",

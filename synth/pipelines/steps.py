@@ -45,6 +45,7 @@ from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS, assistant_of
 from synth.recipe.sources import RunsSource
 from synth.registry import SHAPES, factory_of, find
+from synth.sources.docs.distract import DocumentDistractors
 from synth.stages.contract import Stage
 from synth.tasks.world.words import words_of
 
@@ -113,6 +114,13 @@ def _graph(recipe: Recipe) -> Iterator[Run]:
         yield Run("edges", "link_documents", {})
     elif recipe.source_spec.is_graph and recipe.source_spec.arrays is None:
         yield Run("graph", "graph", {"inverses": dict(words_of(lexicon_of(recipe)).inverses)})
+
+
+def _misleading(recipe: Recipe) -> Iterator[Run]:
+    """Pages that were written to mislead; where facts are the source, it writes them itself."""
+    wanted = getattr(recipe.source, "distractors", None)
+    if _is_read(recipe) and isinstance(wanted, DocumentDistractors) and any(wanted.model_dump().values()):
+        yield Run("misleading", "mislead_documents", wanted.model_dump())
 
 
 def _index(recipe: Recipe) -> Iterator[Run]:
@@ -369,6 +377,7 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "duplicate_documents": _duplicate_documents,
     "extraction": _extraction,
     "graph": _graph,
+    "misleading": _misleading,
     "index": _index,
     "tasks": _tasks,
     "rollouts": _rollouts,

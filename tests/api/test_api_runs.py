@@ -204,6 +204,13 @@ def test_pieces_hold_every_line_once_by_its_number(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_that_is_a_list_of_messages_is_one_run(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "Here."}]
+    (tmp_path / "run.traj.json").write_text(json.dumps(chat))
+    ((piece,),) = pieces_of([tmp_path / "run.traj.json"])
+    assert list(objects_in([piece], events=False)) == [("object 1", {"messages": chat, "id": "run.traj"})]
+
+
 def test_runs_are_told_apart_and_numbered() -> None:
     """(id, run, sample, stated number) -> the first that is equal, place among runs of its id, number of the sample."""
     rows = [

@@ -36,6 +36,8 @@ def _importer(value: Mapping[str, Any]) -> Importer:
     first = history[0] if isinstance(history, list) and history else None
     if isinstance(first, list | Mapping) and (isinstance(first, list) or "source" in first) and "output" not in value:
         return OPENHANDS
+    if isinstance(first, Mapping) and "role" in first:
+        return OPENAI
     turns = next((value[key] for key in ("messages", "conversations", "conversation") if value.get(key)), None)
     if isinstance(turns, list) and turns and isinstance(turns[0], Mapping):
         return SHAREGPT if "from" in turns[0] else OPENAI

@@ -129,6 +129,8 @@ def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
     values = value if isinstance(value, list) else [value]
     if events and values and all(_is_event(one) for one in values):
         values = [{"events": values, "id": file.stem}]
+    elif isinstance(value, list) and len(values) > 1 and all(_is_message(one) for one in values):
+        values = [{"messages": values, "id": file.stem}]
     for number, one in enumerate(values, start=1):
         yield f"object {number}", one
 
@@ -136,6 +138,11 @@ def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
 def _is_event(value: Any) -> bool:
     """Whether it is one event of a log that is a single run."""
     return isinstance(value, Mapping) and "source" in value and ("action" in value or "observation" in value)
+
+
+def _is_message(value: Any) -> bool:
+    """Whether it is one message of a chat, and no run: then the whole list is one."""
+    return isinstance(value, Mapping) and {"role", "content"} <= value.keys()
 
 
 def _decoded(text: str) -> Any:

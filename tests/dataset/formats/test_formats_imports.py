@@ -169,6 +169,16 @@ TAKEN: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "u C=e",
     ),
+    "messages under history alone": (
+        "auto",
+        {"history": [{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "Here."}]},
+        "u M",
+    ),
+    "alpaca with earlier pairs": (
+        "auto",
+        {"instruction": "Where is it?", "output": "Here.", "history": [["Where?", "What?"]]},
+        "u M u M",
+    ),
     "a log of several agents": (
         "auto",
         {
