@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from synth.schemas.row import Key, NonEmpty, Ref, Row, Split
 
-__all__ = ["Anchor", "Document", "Edge", "Entity", "Evidence", "Link", "Section", "ValueKind"]
+__all__ = ["DISTRACTOR", "Anchor", "Document", "Edge", "Entity", "Evidence", "Link", "Section", "ValueKind"]
 
 ValueKind = Literal["entity", "date", "year", "number", "quantity", "text"]
 """What an edge's object, and so an answer, is. ``quantity`` = number with a unit ("412 metres")."""
@@ -113,6 +113,10 @@ class Entity(Row):
     document: int
     """Row number, in ``documents``, of the page about this entity; -1 when it has none."""
     partition: Split = "train"
+
+
+DISTRACTOR = "distractor"
+"""``Document.kind`` of pages that were written to mislead: no agent sees it, whoever reads the table does."""
 
 
 class Edge(Row):

@@ -23,6 +23,8 @@ class JudgmentKind(StrEnum):
     """Whether an answer that no rule took for right means the same as the right one, by the ``judge``."""
     RUN = "run"
     """How good a whole run is, 1 to 5 (OS-Genesis, arXiv 2412.19723)."""
+    FAILURE = "failure"
+    """Who failed a run, and at which step (Who&When, arXiv 2505.00212)."""
 
 
 class JudgmentRow(Row):
@@ -40,21 +42,24 @@ class JudgmentRow(Row):
     trajectory_id: Annotated[NonEmpty, Ref("trajectories", ("task_id", "split"))]
     """The trajectory that it is, or is part of; of a pair, the one that the prefix comes from."""
     step: int
-    """The step of an action or pair; -1 for a whole run and for an answer."""
+    """The step of an action, a pair or a failure; -1 for a whole run and for an answer."""
     alternative: int
     """Of an action, its number among the alternatives of the step, as in ``continuations``; -1 = the recorded one, and
     for all else."""
     pair_id: Annotated[str | None, Ref("preferences")]
     """Of a pair, its id."""
     verdict: NonEmpty
-    """``scored``; ``agrees`` or ``disagrees`` with the pair; ``equivalent`` or ``different``; ``rated``; or
-    ``abstains``."""
+    """``scored``; ``agrees`` or ``disagrees`` with the pair; ``equivalent`` or ``different``; ``rated``; of a
+    failure what it rests on, ``continuations``, ``labels`` or the ``record``; or ``abstains``."""
     value: float | None
     """Of an action 0 to 1; of a run 1 to 5; of a pair 1 where it agrees and 0 where it does not; of an answer 1 where
-    it is equivalent and 0 where not. None = abstained: never taken for a 0."""
+    it is equivalent and 0 where not; of a failure how much speaks for this step, 0 to 1. None = abstained: never taken
+    for a 0."""
     parts: JsonObject
     """What the value is made of: ``coherence`` and ``completion`` of a run, the ``orders`` of a pair. Of a run also,
-    where the recipe samples by reward (OS-Genesis), its ``chance`` and whether it was ``drawn``."""
+    where the recipe samples by reward (OS-Genesis), its ``chance`` and whether it was ``drawn``. Of a failure the
+    ``agent`` (null in a run of one), the class of ``failure`` as in ``steps``, and the ``next`` steps that come into
+    question."""
     cites: tuple[int, ...]
     """Steps that the verdict rests on, as the judge says; all of them exist."""
     reason: str

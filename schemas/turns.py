@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from synth.schemas.adp import Action, ApiAction, CodeAction, ContentItem
+from synth.schemas.adp import Action, ApiAction, CodeAction, ContentItem, TextObservation
 
-__all__ = ["action_kind", "bare_actions", "turn_ranges"]
+__all__ = ["action_kind", "bare_actions", "speaker_named", "speakers", "turn_ranges"]
 
 
 def turn_ranges(content: Sequence[ContentItem]) -> tuple[tuple[int, int], ...]:
@@ -25,6 +25,18 @@ def turn_ranges(content: Sequence[ContentItem]) -> tuple[tuple[int, int], ...]:
     if start is not None:
         ranges.append((start, len(content)))
     return tuple(ranges)
+
+
+def speaker_named(item: ContentItem) -> str | None:
+    """Who speaks next, where the item says only that: an empty text of an agent (:func:`speakers`)."""
+    only = isinstance(item, TextObservation) and item.source == "agent" and not item.content
+    return item.name if only and isinstance(item, TextObservation) else None
+
+
+def speakers(content: Sequence[ContentItem]) -> tuple[str | None, ...]:
+    """Who takes each turn, in a log of several agents; None where the log is of one."""
+    ranges = turn_ranges(content)
+    return tuple(speaker_named(content[start - 1]) if start else None for start, _ in ranges)
 
 
 def action_kind(actions: Sequence[ContentItem], *, gave_up: bool = False) -> str:

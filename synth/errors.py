@@ -15,11 +15,24 @@ Expected ends of a row are data (``Rejection``), not errors. Bugs propagate as t
 
 from __future__ import annotations
 
-from typing import ClassVar
+import sys
+import traceback
+from pathlib import PurePath
+from typing import ClassVar, TypeVar
 
 from synth.redaction import hide_credentials
 
-__all__ = ["BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"]
+__all__ = [
+    "BuildError",
+    "DatasetError",
+    "InputError",
+    "Interrupted",
+    "StoreError",
+    "SynthError",
+    "fault_of",
+    "is_ours",
+    "returned",
+]
 
 
 class SynthError(Exception):
@@ -63,3 +76,38 @@ class DatasetError(SynthError):
 
 class Interrupted(SynthError):
     exit_code = 130
+
+
+T = TypeVar("T")
+
+
+def is_ours(thing: object) -> bool:
+    """Whether an object is of a class of this package, and not of a user's."""
+    return type(thing).__module__.partition(".")[0] == "synth"
+
+
+def fault_of(owner: object, method: str, error: Exception, mend: str | None = None) -> InputError:
+    """What went wrong in a method of a user's object, and on which line of whose file."""
+    name = type(owner).__qualname__.rpartition(".")[2]
+    frames = traceback.extract_tb(error.__traceback__)
+    file = getattr(sys.modules.get(type(owner).__module__), "__file__", None)
+    last = next((frame for frame in reversed(frames) if frame.filename == file), frames[-1])
+    told = f"{name}.{method} raised {type(error).__name__}: {error}"
+    return InputError(told, where=f"{PurePath(last.filename).name}, line {last.lineno}", mend=mend)
+
+
+def returned(owner: object, method: str, value: object, kind: type[T]) -> T:
+    """What a method of a user's object returned.
+
+    Raises:
+        InputError: it is no ``kind``.
+    """
+    if isinstance(value, kind):
+        return value
+    name = type(owner).__qualname__.rpartition(".")[2]
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise InputError(
+        f"{name}.{method} returned {type(value).__name__}",
+        where=type(owner).__module__,
+        mend=f"it returns {article} {kind.__name__}",
+    )

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
+from synth.errors import SynthError, fault_of, is_ours, returned
 from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.injected import InjectedError
 from synth.schemas.model_turns import ModelTurn
@@ -86,11 +87,19 @@ def act(policy: Policy, prompt: Prompt, history: History, generator: np.random.G
 
     Raises:
         TurnRejected: there is none.
+        InputError: a policy of the user's raised something else, or returned no decision.
     """
     try:
-        return policy.act(prompt, history, generator)
+        decision = policy.act(prompt, history, generator)
     except CallFailed as error:
         raise TurnRejected.of(error) from error
+    except (TurnRejected, SynthError):
+        raise
+    except Exception as error:
+        if is_ours(policy):
+            raise
+        raise fault_of(policy, "act", error) from error
+    return decision if is_ours(policy) else returned(policy, "act", decision, Decision)
 
 
 class Policy(Protocol):

@@ -18,8 +18,10 @@ import numpy as np
 from synth.annotate.critical.intervals import wilson
 from synth.dataset.reader import Dataset
 from synth.identity import derive_generator
+from synth.schemas.model_turns import ModelTurns
 from synth.schemas.rejections import Reason
 from synth.schemas.row import NonEmpty, Row
+from synth.schemas.trajectories import CallErrors
 
 __all__ = ["Candidate", "Cut", "Difference", "Evaluation", "Rate", "evaluate_runs", "read_runs"]
 
@@ -202,8 +204,8 @@ def read_runs(dataset: Dataset, name: str, wanted: int) -> Runs:
             runs.lengths.append((row["turns"], row["tool_calls"]))
             runs.ended[row["stop_reason"]] += 1
             details = json.loads(row["details"])
-            runs.replies.update("corrected" not in turn for turn in details.get("model_turns", ()))
-            runs.call_errors.update(details.get("tool_errors", {}).values())
+            runs.replies.update(turn.corrected is None for turn in ModelTurns.of(details).model_turns)
+            runs.call_errors.update(CallErrors.of(details).tool_errors.values())
             if correct is False:
                 wrong.add(row["id"])
     for batch in dataset.batches("rejected", columns=["stage", "reason", "detail", "part"]):

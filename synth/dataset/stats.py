@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 
 from synth.dataset.configs import CONFIGS
 from synth.dataset.reader import load
+from synth.inputs import parse_json
 from synth.schemas.difficulty import DifficultyReport, TaskYield
+from synth.schemas.judgments import JudgmentKind
 from synth.schemas.reports import CriticalReport, LabelReport, ModelUse, OutcomeReport, PairReport, StageReport
 from synth.schemas.row import Row
 
@@ -65,6 +67,10 @@ class Stats(Row):
     """Why a run failed -> trajectories."""
     behaviours: dict[str, int]
     """What a turn does well -> steps."""
+    blamed: dict[str, int]
+    """Agent that failed a run -> runs, by the judgments of failures; ``the agent`` in runs of one."""
+    blamed_by: dict[str, int]
+    """What those judgments rest on -> runs."""
     critical: tuple[CriticalReport, ...]
     """The search for critical steps, by role and outcome of the recorded run."""
     share_supervised: float | None
@@ -109,6 +115,10 @@ def stats(folder: str | Path) -> Stats:
         counters["label_reasons"].update(batch.column("label_reason").to_pylist())
         counters["failures"].update(batch.column("failure").drop_null().to_pylist())
         counters["behaviours"].update(batch.column("behaviours").flatten().to_pylist())
+    for batch in dataset.batches("judgments", columns=["kind", "verdict", "parts"]):
+        failures = [row for row in batch.to_pylist() if row["kind"] == JudgmentKind.FAILURE]
+        counters["blamed"].update(parse_json(row["parts"]).get("agent") or "the agent" for row in failures)
+        counters["blamed_by"].update(row["verdict"] for row in failures)
     for batch in dataset.batches("continuations", columns=["turns"]):
         values.setdefault("turns of a continuation", []).append(batch.column("turns").to_numpy(zero_copy_only=False))
     for batch in dataset.batches("preferences", columns=["chosen", "rejected"]):
@@ -142,7 +152,17 @@ def stats(folder: str | Path) -> Stats:
     )
 
 
-_COUNTED = ("shapes", "hops", "answer_kinds", "surfaces", "label_reasons", "failures", "behaviours")
+_COUNTED = (
+    "shapes",
+    "hops",
+    "answer_kinds",
+    "surfaces",
+    "label_reasons",
+    "failures",
+    "behaviours",
+    "blamed",
+    "blamed_by",
+)
 
 
 def _share(found: tuple[CriticalReport, ...]) -> float | None:

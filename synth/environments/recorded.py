@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from synth.environments.contract import Environment, EnvironmentKeys, EnvironmentSpec
+from synth.environments.guarded import guarded
 from synth.errors import InputError
 from synth.identity import versioned
 
@@ -35,8 +36,7 @@ def _open(*, made_by: str | None = None, options: dict[str, Any] | None = None, 
         what, mend = "runs were recorded elsewhere: there is no environment to open", "say environment.made_by"
         raise InputError(what, where="environment", mend=mend)
     module, _, attribute = made_by.partition(":")
-    made: Environment = getattr(import_module(module), attribute)(**(options or {}))
-    return made
+    return guarded(getattr(import_module(module), attribute)(**(options or {})))
 
 
 RECORDED_ENVIRONMENT = EnvironmentSpec("recorded", _open, libraries=(), keys=RecordedPlace)

@@ -2,7 +2,8 @@
 
 A turn of the agent is one message: what it said, its thought, its calls. An observation is one message of the tool.
 Code that it runs is a call of a tool that takes code; of a page, the text that a reader sees. What answers no call (a
-page that is shown first, the output of what was written into a message) is part of what the user says.
+page that is shown first, the output of what was written into a message) is part of what the user says; so is, in a log
+of several agents, the name in brackets of who speaks next.
 Where the agent read summaries of observations, the messages hold what the tools said: a student has no summarizer.
 Where it replaced its history by notes, the conversation is what it saw from then on; it is cut into one part per view.
 """
@@ -23,6 +24,7 @@ from synth.identity import canonical_json
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, ImageObservation, MessageAction, TextObservation
 from synth.schemas.row import JsonList, JsonObject
 from synth.schemas.trajectories import CallErrors, StopReason, TrajectoryRow
+from synth.schemas.turns import speaker_named
 
 __all__ = [
     "Call",
@@ -97,12 +99,13 @@ def messages_of(
             made.append(message)
             turn += 1
             continue
-        text = text_seen(item)
+        name = speaker_named(item)
+        text = text_seen(item) if name is None else f"[{name}]"
         if isinstance(item, ImageObservation) or not (text or isinstance(item, TextObservation)):
             raise Inexpressible(Why.NO_TEXT, f"content[{at}] is a {item.class_}")
         if item.tool_call_id in open_calls:
-            name = open_calls.pop(item.tool_call_id)
-            made.append(Message("tool", text, name=name, call_id=item.tool_call_id))
+            tool = open_calls.pop(item.tool_call_id)
+            made.append(Message("tool", text, name=tool, call_id=item.tool_call_id))
         elif item.tool_call_id is not None:
             raise Inexpressible(Why.STRAY_OBSERVATION, f"content[{at}]")
         elif made and made[-1].role == "user":

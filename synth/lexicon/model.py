@@ -297,6 +297,8 @@ class MisleadingWords(Described):
     """What pages that were written to mislead say around a false statement; ``misleading.yaml`` explains the slots."""
 
     kinds: dict[WrittenKind, MisleadingKind]
+    documents: dict[WrittenKind, MisleadingKind]
+    """The same beside documents of any maker, whose false statement is a sentence or a section of theirs."""
     namesakes: dict[str, str]
     """Type -> what a thing of the same name is: of a type that no question asks for, so it is never a second answer."""
     remarks: _Remarks

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from synth.engine import Engine
 from synth.schemas.reports import RoleReport
+from synth.schemas.searched import SearchedRow
 from synth.schemas.trajectories import RECORDED
 from synth.store import StoredTable
 
@@ -51,6 +52,40 @@ def tasks_without_runs(engine: Engine) -> frozenset[str]:
     return frozenset(tasks.filter(pc.invert(pc.is_in(tasks, value_set=pc.unique(asked)))).to_pylist())
 
 
+def _searches(engine: Engine) -> Iterator[str]:
+    """What came of the search for critical steps in failed runs, and why nothing came of the others."""
+    found: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for node in engine.plan.nodes:
+        if node.stage.name == "critical_steps":
+            for row in engine.table(node.label, "searched").rows():
+                if row.failed and (row.counts or row.refused):
+                    why = _unverified(row)
+                    found[why] += 1
+                    examples.setdefault(why, row.refused or "")
+    searched, verified = found.total(), found.pop("", 0)
+    if not searched:
+        return
+    yield f"Failed runs that were searched for critical steps: {searched:,}, with a verified one: {verified:,}."
+    for why, count in found.most_common():
+        example = f" (the first: {examples[why]})"[:300] if examples[why] else ""
+        yield f"No step was verified in {count:,}: {why}{example}."
+
+
+def _unverified(row: SearchedRow) -> str:
+    """Why the search of a failed run verified no step; empty where it did."""
+    counts = row.counts
+    if counts.get("verified"):
+        return ""
+    if row.refused is not None and not counts.get("continuations"):
+        return "its steps can't be branched from"
+    if counts.get("proposed", 0) == counts.get("same_action", 0):
+        return "no other action was proposed at any step"
+    if not counts.get("candidates"):
+        return "expert and scorer saw no better action at any step"
+    return "continuations from no other action succeed clearly more often"
+
+
 def recorded_notes(engine: Engine) -> Iterator[str]:
     """What a reader of the card must know."""
     told = ", ".join(f"{count:,} {what}" for what, count in sorted(verdicts_of(engine).items())) or "none"
@@ -59,6 +94,7 @@ def recorded_notes(engine: Engine) -> Iterator[str]:
         yield "Their environment was opened again: what it answers otherwise now is in no pair and no continuation."
     else:
         yield "Nobody replayed them: what tools answered is what the record says."
+    yield from _searches(engine)
     unasked = len(tasks_without_runs(engine)) if any(node.label == "tasks" for node in engine.plan.nodes) else 0
     if unasked:
         yield f"Given questions that no run asks are left out: {unasked:,}."

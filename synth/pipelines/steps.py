@@ -45,6 +45,7 @@ from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS, assistant_of
 from synth.recipe.sources import RunsSource
 from synth.registry import SHAPES, factory_of, find
+from synth.sources.docs.distract import DocumentDistractors
 from synth.stages.contract import Stage
 from synth.tasks.world.words import words_of
 
@@ -113,6 +114,13 @@ def _graph(recipe: Recipe) -> Iterator[Run]:
         yield Run("edges", "link_documents", {})
     elif recipe.source_spec.is_graph and recipe.source_spec.arrays is None:
         yield Run("graph", "graph", {"inverses": dict(words_of(lexicon_of(recipe)).inverses)})
+
+
+def _misleading(recipe: Recipe) -> Iterator[Run]:
+    """Pages that were written to mislead; where facts are the source, it writes them itself."""
+    wanted = getattr(recipe.source, "distractors", None)
+    if _is_read(recipe) and isinstance(wanted, DocumentDistractors) and any(wanted.model_dump().values()):
+        yield Run("misleading", "mislead_documents", wanted.model_dump())
 
 
 def _index(recipe: Recipe) -> Iterator[Run]:
@@ -228,7 +236,8 @@ def _paired(recipe: Recipe) -> Pairs | None:
 
 def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
     if _paired(recipe) is not None and (not recipe.source_spec.is_recorded or "policy" in recipe.roles):
-        yield Run("verified-pairs", "verified_pairs", {"model_expert": expert_is_model(recipe)})
+        own_words = expert_is_model(recipe) or recipe.source_spec.is_recorded
+        yield Run("verified-pairs", "verified_pairs", {"model_expert": own_words})
 
 
 def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
@@ -282,6 +291,13 @@ def _ratings(recipe: Recipe) -> Iterator[Run]:
     for role in recipe.acting if recipe.has_tasks else ():
         values = {"rater": rater, "answers": answers, "graded": wanted.graded}
         yield Run(f"{role}-ratings", "judge_runs", values, role)
+
+
+def _attribution(recipe: Recipe) -> Iterator[Run]:
+    """Who failed each recorded run, and where."""
+    if recipe.source_spec.is_recorded:
+        for role in recipe.acting:
+            yield Run(f"{role}-failures", "attribute_failures", {}, role)
 
 
 def _judged_pairs(recipe: Recipe) -> Iterator[Run]:
@@ -361,12 +377,14 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "duplicate_documents": _duplicate_documents,
     "extraction": _extraction,
     "graph": _graph,
+    "misleading": _misleading,
     "index": _index,
     "tasks": _tasks,
     "rollouts": _rollouts,
     "difficulty": _difficulty,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
+    "attribution": _attribution,
     "verified_pairs": _verified_pairs,
     "trajectory_pairs": _trajectory_pairs,
     "perturbed_pairs": _perturbed_pairs,

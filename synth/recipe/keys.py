@@ -155,10 +155,11 @@ class Keys(Described):
     spoil right turns. The ``proposer`` explores the documents and asks about them (``questions.kind: proposed``)."""
     stages: tuple[str | StageItem, ...] | None = None
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
-    ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``critical_steps``, ``label_steps``, ``verified_pairs``,
-    ``trajectory_pairs``, ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``judge_pairs``,
-    ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say, and stages by their own names;
-    empty = all of these steps. Each reads what the nearest stage before it wrote."""
+    ``misleading``, ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``critical_steps``, ``label_steps``,
+    ``verified_pairs``, ``trajectory_pairs``, ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``,
+    ``attribution``, ``judge_pairs``, ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys
+    say, and stages by their own names; empty = all of these steps. Each reads what the nearest stage before it
+    wrote."""
     allow_empty_sft: bool = False
     """Whether a build goes on to stages that call models when no run of the teacher succeeded; otherwise it stops
     there, and nothing more is paid."""

@@ -13,6 +13,7 @@ from synth.recipe.questions import (
 )
 from synth.recipe.roles import ACTORS, RoleName, check_role
 from synth.registry import find, names
+from synth.sources.docs.distract import DocumentDistractors
 from synth.tasks.writing.config import CheckKeys, WritingKeys
 
 __all__ = ["Recipe"]
@@ -31,6 +32,13 @@ class Recipe(Keys):
         self._check_explored()
         if self.questions.kind == "docs" and self.source_spec.is_graph:
             raise ValueError("questions of kind docs need documents: a source of kind docs or records")
+        wanted = getattr(self.source, "distractors", None)
+        if (
+            isinstance(wanted, DocumentDistractors)
+            and wanted != DocumentDistractors()
+            and self.questions.kind != "docs"
+        ):
+            raise ValueError("source.distractors go with questions of kind docs: others might ask about what is false")
         self._check_recorded()
         if self.tasks is None and self.questions.kind not in ("given", "dataset", "recorded"):
             raise ValueError("tasks says how many tasks to make, and is missing")

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, field_validator
 from synth.lexicon.model import Lexicon
 from synth.registry import choices, find
 from synth.schemas.described import Described
+from synth.sources.docs.distract import DocumentDistractors
 from synth.sources.docs.source import DocsConfig
 from synth.sources.facts.graph import open_lexicon
 from synth.sources.facts.tables import TablesConfig
@@ -44,6 +45,8 @@ class DocsSource(DocsConfig):
     """A folder of HTML or Markdown with links."""
 
     kind: Literal["docs"]
+    distractors: DocumentDistractors = DocumentDistractors()
+    """Pages that were written to mislead, per 100 pages and kind. For questions of kind ``docs``."""
     extract: Literal["none", "rules", "model"] = "none"
     """``rules``: sentences that name another page by its title are read as if they linked to it. For folders whose
     pages do not link to each other. ``model``: beside that the role ``writer`` reads every page and writes down what it
@@ -54,6 +57,8 @@ class RecordsSource(RecordsConfig):
     """JSONL or Parquet documents."""
 
     kind: Literal["records"]
+    distractors: DocumentDistractors = DocumentDistractors()
+    """Pages that were written to mislead, per 100 pages and kind. For questions of kind ``docs``."""
     extract: Literal["none", "rules", "model"] = "none"
     """``rules``: sentences that name another document by its title are read as if they linked to it, beside the triples
     that come with the documents. ``model``: beside that the role ``writer`` reads every document and writes down
@@ -64,6 +69,8 @@ class HubSource(HubConfig):
     """Rows of a dataset of the Hugging Face Hub."""
 
     kind: Literal["hub"]
+    distractors: DocumentDistractors = DocumentDistractors()
+    """Pages that were written to mislead, per 100 pages and kind. For questions of kind ``docs``."""
     extract: Literal["none", "rules", "model"] = "none"
     """As of ``records``."""
 

@@ -17,6 +17,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from synth.errors import InputError
 from synth.schemas.described import Described
+from synth.schemas.documents import DISTRACTOR
 
 __all__ = ["FIELDS", "Collections", "Divided", "belongs", "field_values"]
 
@@ -105,7 +106,7 @@ def field_values(documents: pa.Table, field: str) -> list[str | None]:
     """What each page has as ``field``; None where it has none."""
     if field in ("kind", "licence"):
         found: list[Any] = documents.column(field).to_pylist()
-        return found
+        return [None if value == DISTRACTOR else value for value in found]
     if field == "year":
         return [date[:4] if date else None for date in documents.column("date").to_pylist()]
     return [posixpath.dirname(path) or None if path else None for path in documents.column("path").to_pylist()]

@@ -18,6 +18,7 @@ from synth.annotate.critical.search import Searched, search_trajectory
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
+from synth.schemas.plans import Planned
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
@@ -86,6 +87,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             return Outcome(kept=(_unsearched(row),))
         task: Task = self._tasks.one(row.task_id)
         checkpoint = self.context.checkpoint
+        bare = _is_bare(task)
         policy: Policy = self.context.make(self.config.policy, task=task)
         at = Acting(self._environment, policy, self.config.management)
         found = search_trajectory(
@@ -93,8 +95,8 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             task,
             at.environment,
             at.policy,
-            scorer=self._scorer,
-            expert=self._expert,
+            scorer=None if bare and self.config.scorer.kind == "evidence" else self._scorer,
+            expert=None if bare and self.config.expert.kind == "scripted" else self._expert,
             config=self.config.search,
             generator=self.context.generator,
             done={key: Continuation.model_validate_json(text) for key, text in checkpoint.parts.items()},
@@ -115,6 +117,11 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             return ()
         provenance = self.context.provenance.model_copy(update=scorer.origin() | _prompt_of(scorer))
         return tuple(action_judgment(row, one, provenance) for one in found.scored)
+
+
+def _is_bare(task: Task) -> bool:
+    """Whether neither evidence nor a plan is known: the embedded expert and scorer have nothing to go by."""
+    return not task.walk.hops and not Planned.stand_in(task.details)
 
 
 def _prompt_of(scorer: Implementation) -> dict[str, str]:

@@ -130,6 +130,8 @@ class _Rows(Protocol):
 
     def row(self, number: int) -> Any: ...
 
+    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Any]: ...
+
 
 class RowsByKey:
     """Finds rows by a string column, in the order of the table. Holds four bytes a row beside the column itself."""
@@ -153,7 +155,10 @@ class RowsByKey:
         while low < len(self._order) and self._at(low) == key:
             found.append(int(self._order[low]))
             low += 1
-        return [self._table.row(number) for number in sorted(found)]
+        found.sort()
+        if len(found) > 1 and found[-1] - found[0] + 1 == len(found):  # side by side, as a stage writes them: read once
+            return list(self._table.rows(found[0], found[-1] + 1))
+        return [self._table.row(number) for number in found]
 
     def one(self, key: str) -> Any:
         """The only row of that key.

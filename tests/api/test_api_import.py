@@ -14,6 +14,7 @@ from synth.api import BuildResult
 from synth.cli import main
 from synth.dataset.audit.audit import audit
 from synth.dataset.rules.validate import validate
+from synth.dataset.stats import stats
 from synth.errors import InputError, StoreError
 from synth.export.importing.contract import Importer
 from synth.registry import find
@@ -243,7 +244,7 @@ def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult,
 WRONG = {
     "unknown format": (
         ["--from", "adpp"],
-        "choose one of adp, atif, auto, openai, openhands, rows, sharegpt",
+        "choose one of adp, atif, auto, group-chat, openai, openhands, rows",
     ),
     "no file": (["--from", "adp"], "does not exist"),
     "neither": (["--from", "adp"], "give --out DIR, or --check"),
@@ -272,6 +273,34 @@ def test_a_folder_that_is_no_dataset_is_left_alone(tmp_path: Path) -> None:
     file = write(tmp_path / "f.jsonl", openai())
     with pytest.raises(StoreError, match="left alone"):
         synth.import_file(file, "openai", tmp_path)
+
+
+def group_log(number: int, *, right: bool) -> dict[str, Any]:
+    """A log of two agents and a terminal."""
+    said = [("Finder", "```sh\nfind Mosk\n```"), ("Computer_terminal", "exitcode: 1"), ("Teller", "Tervia")]
+    history = [{"role": "user", "name": name, "content": text} for name, text in [*said, ("Finder", "TERMINATE")]]
+    return {"id": f"log{number}", "question": QUESTION, "history": history, "is_correct": right}
+
+
+def test_logs_of_several_agents_say_who_failed_them(tmp_path: Path) -> None:
+    file = write(tmp_path / "logs.jsonl", group_log(0, right=False), group_log(1, right=True))
+    synth.import_file(file, "auto", tmp_path / "out")
+    assert validate(tmp_path / "out") == []
+    dataset = synth.load(tmp_path / "out")
+    assert [(one.trajectory_id, one.step, one.parts["agent"]) for one in dataset.rows("judgments")] == [
+        ("log0", 0, "Finder")
+    ]
+    assert (stats(tmp_path / "out").blamed, stats(tmp_path / "out").blamed_by) == ({"Finder": 1}, {"record": 1})
+    synth.export(tmp_path / "out", "openai", tmp_path / "openai", select=["role=policy"])
+    told = json.loads(next((tmp_path / "openai").glob("*.jsonl")).read_text().splitlines()[0])["messages"]
+    assert [one["content"] for one in told] == [
+        f"{QUESTION}\n\n[Finder]",
+        "```sh\nfind Mosk\n```",
+        "exitcode: 1\n\n[Teller]",
+        "Tervia",
+        "[Finder]",
+        "TERMINATE",
+    ]
 
 
 def test_the_command_says_what_it_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,11 +36,11 @@ from synth.identity import derive_generator
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.noise import Noise
 from synth.schemas.arrow import from_arrow, to_arrow
-from synth.schemas.documents import Document
+from synth.schemas.documents import DISTRACTOR, Document
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.sources.world.config import DistractorMix, WorldConfig
-from synth.sources.world.distract_pages import DOCUMENT_KIND, distractor_shard, distractor_shards
+from synth.sources.world.distract_pages import distractor_shard, distractor_shards
 from synth.testing.corpus import PROVENANCE
 
 DENSEST = 4.0
@@ -145,7 +145,7 @@ def with_density(engine: Engine, factor: float) -> pa.Table:
     known = {name: getattr(node.config, name) for name in WorldConfig.model_fields}
     config = WorldConfig(**known | {"distractors": DistractorMix().times(factor)})
     table = engine.table("documents", "documents").arrow
-    own = table.filter(pc.not_equal(table["kind"], DOCUMENT_KIND)).combine_chunks()
+    own = table.filter(pc.not_equal(table["kind"], DISTRACTOR)).combine_chunks()
     written = [page for shard in range(distractor_shards(config)) for page in distractor_shard(config, shard)[0]]
     return pa.concat_tables([own, to_arrow(written, Document).cast(own.schema)]) if written else own
 
@@ -178,7 +178,7 @@ def density(engine: Engine, tasks: Sequence[Task], samples: int) -> dict[str, An
     tables = {f"{factor:g}x": with_density(engine, factor) for factor in (0.0, DENSEST, 1.0, 2.0)}
     lines = _side_by_side(tasks, samples, {name: environment(table) for name, table in tables.items()})
     for name, table in tables.items():
-        lines[name]["written pages"] = int(pc.sum(pc.equal(table["kind"], DOCUMENT_KIND)).as_py() or 0)
+        lines[name]["written pages"] = int(pc.sum(pc.equal(table["kind"], DISTRACTOR)).as_py() or 0)
     return lines
 
 

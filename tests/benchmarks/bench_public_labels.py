@@ -25,7 +25,9 @@ from typing import Any
 from synth.agents.contract import History
 from synth.agents.imported import import_trajectory
 from synth.agents.trajectory import history_of
+from synth.annotate.failures.attribution import agents_of, attribute
 from synth.annotate.labels import label
+from synth.export.importing.groups import speaks
 from synth.registry import find
 from synth.schemas.tasks import Task, Walk
 from synth.schemas.trajectories import TrajectoryRow
@@ -129,13 +131,72 @@ def macro_f1(pairs: Mapping[tuple[int, int | None], int]) -> float:
     return sum(scores) / len(SIGNS)
 
 
+@dataclass(frozen=True)
+class Failed:
+    """A failed run of several agents, with who people say failed it, and where."""
+
+    row: TrajectoryRow
+    agents: tuple[str, ...]
+    agent: str
+    step: int | None
+    """None: the message that people name is a tool's, and no step."""
+
+
+def failed_runs(folder: Path, numbers: str) -> Iterator[Failed]:
+    for file in sorted(folder.glob("*.json"), key=lambda one: int(one.stem)):
+        if numbers != "all" and int(file.stem) % 2 != (numbers == "odd"):
+            continue
+        value = json.loads(file.read_text("utf-8"))
+        row = import_trajectory(find("importers", "auto").read(value), None, provenance=PROVENANCE)
+        spoken = [place for place, message in enumerate(value["history"]) if speaks(message)]
+        place = int(value["mistake_step"])
+        step = spoken.index(place) if place in spoken else None
+        yield Failed(row, tuple(name or "" for name in agents_of(row)), value["mistake_agent"], step)
+
+
+def blamed(run: Failed) -> dict[str, tuple[str, int]]:
+    """Rule -> the agent and the step that it names."""
+    count = len(run.agents)
+    most, _ = Counter(run.agents).most_common(1)[0]
+    ours = attribute(run.row)
+    return {
+        "first step": (run.agents[0], 0),
+        "second step": (run.agents[min(1, count - 1)], min(1, count - 1)),
+        "last step": (run.agents[-1], count - 1),
+        "most frequent": (most, run.agents.index(most)),
+        "ours": (ours.agent or "", ours.step),
+    }
+
+
+def print_failures(folders: Sequence[Path], numbers: str) -> None:
+    print(f"{'set':<22}{'runs':>6}  {'rule':<15}{'agent':>7}{'step':>7}{'+-1':>7}{'+-3':>7}")
+    for folder in folders:
+        runs = list(failed_runs(folder, numbers))
+        hits: dict[str, list[tuple[bool, int | None]]] = {}
+        for run in runs:
+            for name, (agent, step) in blamed(run).items():
+                off = None if run.step is None else abs(step - run.step)
+                hits.setdefault(name, []).append((agent.lower() == run.agent.lower(), off))
+        drawn = sum(1 / len(run.agents) for run in runs if run.step is not None) / len(runs)
+        share = sum(sum(run.agent.lower() == one.lower() for one in run.agents) / len(run.agents) for run in runs)
+        print(f"{folder.name:<22}{len(runs):>6}  {'random step':<15}{share / len(runs):>7.3f}{drawn:>7.3f}")
+        for name, found in hits.items():
+            near = [sum(off is not None and off <= reach for _, off in found) / len(found) for reach in (0, 1, 3)]
+            right = sum(agent for agent, _ in found) / len(found)
+            print(f"{'':<22}{'':>6}  {name:<15}{right:>7.3f}" + "".join(f"{one:>7.3f}" for one in near))
+
+
 def main() -> None:
     about: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     parser = argparse.ArgumentParser(description=__doc__, **about)
     parser.add_argument("--steps", type=Path, nargs="*", default=[])
+    parser.add_argument("--failures", type=Path, nargs="*", default=[])
+    parser.add_argument("--numbers", choices=("all", "odd", "even"), default="all")
     given = parser.parse_args()
     if given.steps:
         print_steps(given.steps)
+    if given.failures:
+        print_failures(given.failures, given.numbers)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,8 @@ def verdict(run: TrajectoryRow, kind: JudgmentKind, word: str, value: float | No
 
 
 def verdicts() -> list[JudgmentRow]:
-    """Six per run: of its first action, of an alternative, one that abstains, of its answer, of the run, its pair."""
+    """Seven per run: of its first action, of an alternative, one that abstains, of its answer, of the run, of its pair,
+    and of where it failed."""
     tables = whole_tables(TASKS)
     scores = {(row.trajectory_id, row.step): row.score for row in from_arrow(tables["steps"], StepRow)}
     rows = []
@@ -61,6 +62,7 @@ def verdicts() -> list[JudgmentRow]:
             verdict(run, JudgmentKind.ANSWER, "equivalent", 1.0),
             verdict(run, JudgmentKind.RUN, "rated", 4.0, cites=(0, 2), parts={"coherence": 4, "completion": 4}),
             verdict(run, JudgmentKind.PAIR, "agrees", 1.0, step=step, pair_id=step_pair(run).id, cites=(0,)),
+            verdict(run, JudgmentKind.FAILURE, "record", 0.4, step=1, cites=(1,), calls=()),
         ]
     return rows
 

@@ -90,7 +90,7 @@ def test_seeds_are_chosen_by_number_and_none_is_run_twice() -> None:
     assert chosen_seeds(None, known, known[1:]) == known[:1]
     assert chosen_seeds("103,101,103", known, (102,)) == (103, 101)
     for numbers, held, says in (
-        ("101,x", (), "no list of seeds"),
+        ("101,x", (), "not a list of seeds"),
         ("7", (), "there is no seed 7"),
         ("101", (101,), "run elsewhere already"),
     ):

@@ -154,7 +154,7 @@ SFT = {name: {"says": "x"} for name in load_plan().arms}
         ("arms", {"sft": {"says": "x", "rows": "own"}}, "says how"),
         ("arms", {"sft": {"says": "x", "pairs": "sorcery"}}, "sorcery|Input should be"),
         ("arms", {"sft": {"says": "x", "start": "sft"}}, "first round's model collects"),
-        ("arms", SFT | {"two": {"says": "x", "start": "one", "pairs": "all"}}, "no arm of a first round"),
+        ("arms", SFT | {"two": {"says": "x", "start": "one", "pairs": "all"}}, "not an arm of a first round"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_one_line(tmp_path: Path, key: str, value: Any, says: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ import typer
 
 from efficacy_lab.serving import environment
 from synth.cli.app import run as run_application
-from synth.cli.options import Dataset, RecipeOption, SetOption
 
 if TYPE_CHECKING:
     from efficacy_lab.experiment import Results
@@ -25,14 +23,9 @@ __all__ = ["efficacy", "main"]
 
 
 def efficacy(
-    dataset: Dataset = None,
-    recipe: RecipeOption = None,
-    settings: SetOption = None,
     store: Annotated[
         Path | None,
-        typer.Option(
-            "--store", metavar="DIR", help="Shards and replies (default: in --out; yours if models are asked)."
-        ),
+        typer.Option("--store", metavar="DIR", help="Shards and replies (default: in --out)."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results and models go.")] = Path(
         "out/efficacy"
@@ -69,32 +62,17 @@ def efficacy(
 ) -> None:
     """Train a tiny decoder on exported rows, let it act, compare arms. The same command goes on after a kill.
 
-    DIR/development (or DIR/final) gets table.md, report.html and results.json, brought up to date after each arm of
+    DIR/development (or DIR/final) gets table.md and results.json, brought up to date after each arm of
     each seed; with --jobs, when all are finished. Of untouched seeds that are run in parts (--only) there is
     results.json alone until the last part is run, --with those of the others. Needs the extra "train".
-
-    With a dataset or --recipe it is asked of yours: the base learns from its teacher's runs of the split train, and
-    arms are tested on its tasks of validation and test. What models replied to its build is not paid for again.
     """
     from efficacy_lab.experiment import check_choice, run_plan
-    from efficacy_lab.own import asks_models, own_plan
-    from efficacy_lab.page import write_findings, write_results
     from efficacy_lab.parts import chosen_seeds, groups, joined, read_results
     from efficacy_lab.plan import Purpose, load_plan
-    from efficacy_lab.table import table_of
+    from efficacy_lab.table import table_of, write_findings, write_results
     from efficacy_lab.work import Trainer
-    from synth.errors import InputError
-    from synth.inputs import parse_setting
-    from synth.pipelines.building import default_store
-    from synth.recipe.load import load_recipe
 
     found = load_plan(plan)
-    own = dataset is not None or recipe is not None
-    if own:
-        changed = dict(parse_setting(text) for text in settings or [])
-        found = own_plan(found, load_recipe(dataset, file=recipe, settings=changed))
-    elif settings:
-        raise InputError("there is no recipe to change", where="--set", mend="name a dataset, or give --recipe FILE")
     chosen = {"core": found.core, "full": tuple(found.arms)}.get(arms, tuple(arms.split(",")))
     where = {None: (found.first_place,), "full": tuple(found.data.places)}.get(places) or tuple(str(places).split(","))
     check_choice(found, chosen, where)
@@ -105,20 +83,13 @@ def efficacy(
         print(f"{monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
 
     given = ["--device", device, *(["--final"] if final else [])]
-    own_words = [*([dataset] if dataset else []), *(word for text in settings or () for word in ("--set", text))]
-    named = (("--recipe", recipe), ("--store", store), ("--plan", plan), ("--places", places), ("--seeds", seeds))
-    for name, value in named:
+    for name, value in (("--store", store), ("--plan", plan), ("--places", places), ("--seeds", seeds)):
         given += [] if value is None else [name, str(value)]
-    given += own_words
-    told_of = [*(["--only", only] if only else []), *(word for file in parts or () for word in ("--with", str(file)))]
-    command = shlex.join(
-        ["python", "-m", "efficacy_lab", "--out", str(out), "--arms", arms, *given, *told_of, "--jobs", str(jobs)]
-    )
     every = found.seeds_for(purpose, seeds)
     held = read_results(parts or (), found, purpose, chosen, where)
     wanted = chosen_seeds(only, every, held.seeds)
     run = partial(run_plan, found, out=out, purpose=purpose, arms=chosen, seeds=seeds, places=where, only=wanted)
-    trainer = Trainer(found, store or (default_store() if own and asks_models(found) else out / "store"), device=device)
+    trainer = Trainer(found, store or out / "store", device=device)
     if worker:  # the process that started this one makes the table
         run(trainer, told=told)
         return
@@ -128,7 +99,7 @@ def efficacy(
         if final and not whole:
             write_results(out / purpose, joined(held, results))
         else:
-            write_findings(out / purpose, found, joined(held, results), command=command)
+            write_findings(out / purpose, found, joined(held, results))
 
     if jobs > 1:
         bases = groups(found, chosen)
@@ -138,9 +109,9 @@ def efficacy(
     results = run(trainer, told=told, shown=shown)
     shown(results)
     if final and not whole:
-        told(f"done: {out / purpose}/results.json; table and page come with the last part (--with)")
+        told(f"done: {out / purpose}/results.json; the table comes with the last part (--with)")
         return
-    told(f"done: {out / purpose}/table.md, report.html, results.json")
+    told(f"done: {out / purpose}/table.md, results.json")
     print(table_of(found, joined(held, results)), end="")
 
 

@@ -129,7 +129,7 @@ class Plan(Described):
     first_place: str
     """The place that the endpoints are about."""
     recipe: dict[str, Any]
-    """What all builds have in common. One that has a ``seed`` is somebody's own (``efficacy_lab.own``)."""
+    """What all builds have in common."""
     teacher: dict[str, Any]
     """The role ``teacher``."""
     arms: dict[str, Arm] = Field(min_length=1)
@@ -151,11 +151,6 @@ class Plan(Described):
             raise ValueError(f"there is no place {self.first_place!r}")
         return self
 
-    @property
-    def own(self) -> bool:
-        """Whether the source is somebody's and stays as it is, so that held-out tasks are those of held-out splits."""
-        return "seed" in self.recipe
-
     def recipe_for(
         self, seed: int, place: Place, settings: Mapping[str, Any], policy: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
@@ -163,9 +158,8 @@ class Plan(Described):
         key -> value) over those of the place."""
         whole: dict[str, Any] = {**self.recipe, "name": "efficacy", "tasks": place.tasks}
         whole["roles"] = {**self.recipe.get("roles", {}), **({} if policy is None else {"policy": dict(policy)})}
-        if not self.own:
-            whole["source"] = {**self.recipe["source"], "seed": place.world + seed}
-            whole["seed"] = seed
+        whole["source"] = {**self.recipe["source"], "seed": place.world + seed}
+        whole["seed"] = seed
         for key, value in {**place.settings, **settings}.items():
             *path, last = key.split(".")
             at = whole

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from statistics import fmean
 
 from efficacy_lab.experiment import BY_HOPS, Measured, Results
 from efficacy_lab.plan import Plan, Purpose
 from efficacy_lab.statistics import Compared, Interval, compare, interval
+from synth.store.files import write_file
 
-__all__ = ["asked_text", "endpoints_of", "few_text", "kind_text", "mean_text", "table_of"]
+__all__ = ["endpoints_of", "few_text", "mean_text", "table_of", "write_findings", "write_results"]
+
+
+def write_findings(folder: Path, plan: Plan, results: Results) -> None:
+    """Write ``results.json`` and ``table.md``, both of the same results, into ``folder``."""
+    write_results(folder, results)
+    write_file(folder / "table.md", table_of(plan, results).encode())
+
+
+def write_results(folder: Path, results: Results) -> None:
+    """Write ``results.json`` alone: what a part of a run is, before the others are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / "results.json", results.model_dump_json(indent=1).encode())
 
 
 def endpoints_of(plan: Plan, results: Results) -> list[Compared]:

@@ -58,7 +58,17 @@ PUBLIC = {
         "push",
         "rehydrate",
     },
-    "synth.errors": {"BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"},
+    "synth.errors": {
+        "BuildError",
+        "DatasetError",
+        "InputError",
+        "Interrupted",
+        "StoreError",
+        "SynthError",
+        "fault_of",
+        "is_ours",
+        "returned",
+    },
     "synth.flows": {"PREFECT_DEFAULTS", "run_request", "serve_push", "serve_request"},
     "synth.identity": {
         "IDENTITY_SCHEME",

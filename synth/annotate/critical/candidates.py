@@ -71,7 +71,7 @@ def direction_of(pool: ContinuationPool) -> Direction:
 
 
 def find_candidates(
-    pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, every: bool = False
+    pool: ContinuationPool, *, scorer: Scorer | None, expert: Expert | None, config: CriticalConfig, every: bool = False
 ) -> tuple[tuple[Scored, ...], tuple[Found, ...], Counter[str]]:
     """All scores, the candidates in the order in which they are to be tested, and counts.
 
@@ -96,14 +96,14 @@ def candidates_at(
     pool: ContinuationPool,
     step: int,
     scorer: Scorer | None,
-    expert: Expert,
+    expert: Expert | None,
     config: CriticalConfig,
     counts: Counter[str],
     *,
     propose: bool = True,
 ) -> tuple[list[Scored], list[Found]]:
-    """What the scorer says at ``step``, and the candidates there. Without a scorer every alternative is one; without
-    ``propose`` only the recorded action is scored."""
+    """What the scorer says at ``step``, and the candidates there. Without a scorer every alternative is one; without an
+    expert alternatives are the policy's own; without ``propose`` only the recorded action is scored."""
     point, direction = pool.branching.point(step), direction_of(pool)
     none = Score(value=None, reason="not asked for")
     recorded = none if scorer is None else scorer.score(point, (point.recorded,))[0]
@@ -136,13 +136,13 @@ def _worth(score: Score, config: CriticalConfig, direction: Direction, *, record
 
 
 def _alternatives(
-    pool: ContinuationPool, point: Point, expert: Expert, config: CriticalConfig, counts: Counter[str]
+    pool: ContinuationPool, point: Point, expert: Expert | None, config: CriticalConfig, counts: Counter[str]
 ) -> tuple[tuple[Turn, ModelTurn | None], ...]:
     """Up to ``config.alternatives`` turns that do something else than the recorded one and than each other, each with
     where it comes from."""
     identity = ("branch", pool.branching.row.id, point.step)
     proposed: list[tuple[Turn, ModelTurn | None]] = []
-    if direction_of(pool) == "failed":
+    if direction_of(pool) == "failed" and expert is not None:
         counts["expert_calls"] += 1
         try:
             turns = expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))

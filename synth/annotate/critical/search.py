@@ -143,15 +143,15 @@ def search_trajectory(
     environment: Environment,
     policy: Policy,
     *,
-    scorer: Scorer,
-    expert: Expert,
+    scorer: Scorer | None,
+    expert: Expert | None,
     config: CriticalConfig,
     generator: Generators,
     done: Mapping[str, Continuation] | None = None,
     record: Record | None = None,
 ) -> Searched:
-    """Search one trajectory for critical steps; a failed one with the expert's alternatives, a successful one with the
-    policy's own.
+    """Search one trajectory for critical steps; a failed one with the expert's alternatives, a successful one, or where
+    there is no expert, with the policy's own. Without a scorer every alternative is tried.
 
     Pure: the result depends on the arguments alone. ``done`` (key -> continuation, as ``record`` was given them) saves
     what was finished before and changes nothing in the result.
@@ -182,7 +182,7 @@ def refused(row: TrajectoryRow, why: Refused) -> Searched:
     )
 
 
-def search(pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
+def search(pool: ContinuationPool, *, scorer: Scorer | None, expert: Expert | None, config: CriticalConfig) -> Searched:
     """:func:`search_trajectory` on an open pool, whose continuations other measures of the same trajectory may use."""
     if config.strategy == "first_deviation":
         scored, found, results, counts = _from_first_deviation(pool, scorer, expert, config)
@@ -195,7 +195,7 @@ def search(pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: Cr
 
 
 def _from_first_deviation(
-    pool: ContinuationPool, scorer: Scorer, expert: Expert, config: CriticalConfig
+    pool: ContinuationPool, scorer: Scorer | None, expert: Expert | None, config: CriticalConfig
 ) -> tuple[tuple[Scored, ...], tuple[Found, ...], tuple[Result, ...], Counter[str]]:
     """Candidates step by step, each tested before the next is looked for; the expert is asked nothing behind a step
     that is verified."""

@@ -141,11 +141,12 @@ def best_assignment(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]
 
     Among equals the earlier rows win. Exact: the assignment problem, by shortest augmenting paths (Jonker, Volgenant).
     """
+    fits = [(row, column) for row, line in enumerate(weights) for column, weight in enumerate(line) if weight > 0]
+    if len({row for row, _ in fits}) == len(fits) == len({column for _, column in fits}):
+        return fits  # nothing competes: most tables, and scipy.optimize is slow to import
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
-    if not weights or not weights[0]:
-        return []
     table = np.asarray(weights, dtype=np.float64)
     # A step later costs less than any difference of fits that matters.
     early = 1e-6 * np.arange(len(table), dtype=np.float64)[:, None] / len(table)

@@ -246,9 +246,10 @@ WORDS: Mapping[JudgmentKind, Mapping[str, tuple[float, float]]] = {
     JudgmentKind.PAIR: {"agrees": (1, 1), "disagrees": (0, 0)},
     JudgmentKind.ANSWER: {"equivalent": (1, 1), "different": (0, 0)},
     JudgmentKind.RUN: {"rated": (1, 5)},
+    JudgmentKind.FAILURE: {"continuations": (0, 1), "labels": (1, 1), "record": (0, 1)},
 }
 """The words of each kind beside ``abstains``, and from what to what their value goes."""
-_AT_A_STEP = (JudgmentKind.ACTION, JudgmentKind.PAIR)
+_AT_A_STEP = (JudgmentKind.ACTION, JudgmentKind.PAIR, JudgmentKind.FAILURE)
 
 
 def _judged_selection(known: Known) -> Iterator[tuple[Place, str]]:

@@ -17,7 +17,7 @@ from synth.schemas.documents import Evidence
 from synth.schemas.proposals import ProposalRow
 from synth.schemas.rl import GroundTruth
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.schemas.turns import turn_ranges
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 from synth.tasks.difficulty import fold_of
@@ -118,11 +118,11 @@ def of_task(tables: str, *names: str) -> Rule:
 
     @rule(tables, " ".join(paths.values()))
     def of_its_task(row: Any, known: Known) -> Iterator[str]:
-        """What is repeated of the task is the task's."""
+        """What is repeated of the task is the task's; a task that runs were recorded on knows no environment."""
         of = known.tasks.get(row.task_id)
         for name, path in paths.items() if of is not None else ():
             held = row.extra_info.index if name == "candidate_index" else getattr(row, name)
-            if held != (wanted := getattr(of, name)):
+            if held != (wanted := getattr(of, name)) and not (name == "environment" and wanted == RECORDED):
                 yield f"{path}: {held}; its task says {wanted}"
 
     return of_its_task

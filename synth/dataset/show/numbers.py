@@ -104,6 +104,15 @@ def number_tables(numbers: Stats) -> dict[str, NumberTable]:
                 for value, count in getattr(numbers, name).items()
             ],
         ),
+        "blamed": NumberTable(
+            "who failed runs, and what says so",
+            (*by_value, "runs"),
+            [
+                (name, value, *_n(count))
+                for name, found in (("agent", numbers.blamed), ("rests on", numbers.blamed_by))
+                for value, count in _commonest(found)
+            ],
+        ),
         "critical": NumberTable(
             "critical steps",
             ("role", "recorded run", "searched", "steps", "tried", "verified", "share", "continuations", "per pair"),

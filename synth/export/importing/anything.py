@@ -9,6 +9,7 @@ from synth.export.importing.adp import ADP
 from synth.export.importing.atif import ATIF
 from synth.export.importing.chat import OPENAI, SHAREGPT
 from synth.export.importing.contract import Importer
+from synth.export.importing.groups import GROUP_CHAT, is_group
 from synth.export.importing.logs import OPENHANDS, SWE_AGENT
 from synth.export.importing.rows import ROWS
 from synth.schemas.adp import Trajectory
@@ -29,10 +30,14 @@ def _importer(value: Mapping[str, Any]) -> Importer:
         events = value.get("trajectory")
         first = events[0] if events else None
         return OPENHANDS if isinstance(first, Mapping) and "source" in first else SWE_AGENT
+    if is_group(value):
+        return GROUP_CHAT
     history = value.get("events") or value.get("history")
     first = history[0] if isinstance(history, list) and history else None
     if isinstance(first, list | Mapping) and (isinstance(first, list) or "source" in first) and "output" not in value:
         return OPENHANDS
+    if isinstance(first, Mapping) and "role" in first:
+        return OPENAI
     turns = next((value[key] for key in ("messages", "conversations", "conversation") if value.get(key)), None)
     if isinstance(turns, list) and turns and isinstance(turns[0], Mapping):
         return SHAREGPT if "from" in turns[0] else OPENAI

@@ -29,7 +29,7 @@ from synth.export.llamafactory import BETWEEN, CALL, THINK
 from synth.inputs import parse_json
 from synth.schemas.adp import Trajectory
 
-__all__ = ["OPENAI", "SHAREGPT"]
+__all__ = ["OPENAI", "SHAREGPT", "turn_of"]
 
 _SPEAKERS = {
     **dict.fromkeys(("system", "developer"), "system"),
@@ -164,14 +164,19 @@ def _message(found: _Conversation, message: Mapping[str, Any], where: str, role:
     elif speaker == "agent":
         thoughts = [part["thinking"] for part in parts if isinstance(part.get("thinking"), str)]
         thought = message.get("reasoning_content") or message.get("reasoning") or "\n\n".join(thoughts) or None
-        found.acted(*_turn(message, parts, text, thought if isinstance(thought, str) else None, where))
+        found.acted(*turn_of(message, parts, text, thought if isinstance(thought, str) else None, where))
     elif speaker == "answer":
         found.answered(text, message.get("tool_call_id"), message.get("name"))
 
 
-def _turn(
+def turn_of(
     message: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], text: str, thought: str | None, where: str
 ) -> tuple[str, str | None, list[_Call]]:
+    """What a message of an agent says, thinks and calls.
+
+    Raises:
+        ValueError: a call has no name.
+    """
     given = list_of(message.get("tool_calls") or [], f"{where}.tool_calls")
     calls = [_call(call, f"{where}.tool_calls[{place}]") for place, call in enumerate(given)]
     if isinstance(old := message.get("function_call"), Mapping) and not calls:
@@ -260,7 +265,7 @@ def _shared(found: _Conversation, one: Mapping[str, Any], where: str) -> None:
         found.asked(text)
     elif speaker == "agent":
         thought, rest = _parted(text)
-        found.acted(*_turn(one, (), rest, thought, where))
+        found.acted(*turn_of(one, (), rest, thought, where))
     elif speaker == "call":
         thought, rest = _parted(text)
         said, written = _said(rest)

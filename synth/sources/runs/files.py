@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ class Part:
 
     file: Path
     lead: str
-    """What places in it begin with: the file's name, where there are several files."""
+    """What places in it begin with: the file's place in the folder, where there are several files."""
     start: int = 0
     stop: int | None = None
     """In bytes; None = a file that is read as a whole."""
@@ -71,8 +72,9 @@ def pieces_of(files: Sequence[Path], size: int = PIECE_BYTES) -> list[list[Part]
     """
     pieces: list[list[Part]] = []
     room = 0
+    root = Path(os.path.commonpath([file.parent for file in files])) if files else Path()
     for file in files:
-        lead = f"{file.name}: " if len(files) > 1 else ""
+        lead = f"{file.relative_to(root).as_posix()}: " if len(files) > 1 else ""
         if file.suffix.lower() in _LINES:
             parts = list(_line_parts(file, lead, size))
         else:
@@ -129,6 +131,8 @@ def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
     values = value if isinstance(value, list) else [value]
     if events and values and all(_is_event(one) for one in values):
         values = [{"events": values, "id": file.stem}]
+    elif isinstance(value, list) and len(values) > 1 and all(_is_message(one) for one in values):
+        values = [{"messages": values, "id": file.stem}]
     for number, one in enumerate(values, start=1):
         yield f"object {number}", one
 
@@ -136,6 +140,11 @@ def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
 def _is_event(value: Any) -> bool:
     """Whether it is one event of a log that is a single run."""
     return isinstance(value, Mapping) and "source" in value and ("action" in value or "observation" in value)
+
+
+def _is_message(value: Any) -> bool:
+    """Whether it is one message of a chat, and no run: then the whole list is one."""
+    return isinstance(value, Mapping) and {"role", "content"} <= value.keys()
 
 
 def _decoded(text: str) -> Any:

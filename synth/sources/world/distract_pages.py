@@ -10,7 +10,7 @@ from synth.identity import derive_generator, digest
 from synth.lexicon.names import written_value
 from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import PlantedMisinformation
-from synth.schemas.documents import Document, Evidence, Link, Section
+from synth.schemas.documents import DISTRACTOR, Document, Evidence, Link, Section
 from synth.schemas.row import Split
 from synth.sources.world.config import WorldConfig
 from synth.sources.world.distract import Lie, claims, lies, object_of
@@ -22,10 +22,7 @@ from synth.sources.world.tables import LICENCE
 from synth.sources.world.templates import AN, IS, OBJECT, POSSESSIVE, SUBJECT, page_plan
 from synth.text.inflection import article as indefinite
 
-__all__ = ["DOCUMENT_KIND", "SHARD_PAGES", "distractor_shard", "distractor_shards"]
-
-DOCUMENT_KIND = "distractor"
-"""``Document.kind`` of every such page: no agent sees it, whoever reads the table does."""
+__all__ = ["SHARD_PAGES", "distractor_shard", "distractor_shards"]
 
 SHARD_PAGES = 2_000
 """Pages per shard, always."""
@@ -117,7 +114,7 @@ class _Page:
             id=f"{self.kind}/{slug(name)}-{key[:4]}",
             title=title,
             text=text,
-            kind=DOCUMENT_KIND,
+            kind=DISTRACTOR,
             sections=tuple(self.sections),
             links=tuple(self.links),
             source=self.source,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from synth.schemas.documents import DISTRACTOR
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult, Hop
 from synth.tasks.docs.corpus import Corpus
@@ -48,7 +49,9 @@ class Judge:
         self._search = search
         self._k = k
         self._overlap = overlap
-        texts = ["" if kind == "index" else corpus.text(row) for row, kind in enumerate(corpus.columns.kinds)]
+        texts = [
+            "" if kind in ("index", DISTRACTOR) else corpus.text(row) for row, kind in enumerate(corpus.columns.kinds)
+        ]
         self._sentences = Sentences(texts)
 
     def rival(self, words: str, own: tuple[int, int, int], names: Sequence[str], within: int | None) -> str | None:

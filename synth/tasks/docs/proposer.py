@@ -27,11 +27,12 @@ from synth.tasks.draft import Draft, draft_of, gold_documents, same_question
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
-_SCARCE = 300
+_SCARCE = 200
 """With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 2.0, "cited": 0.5, "cloze": 0.25}
+_WEIGHTS = {"shapes": 3.0, "cited": 0.5, "sentence": 0.6, "cloze": 0.2}
+"""How gladly each family is asked: gaps and words asked for in the middle of a sentence last."""
 _SHAPES = "shapes"
 _GAP = "____"
 _NOTHING = Reason.NO_WALK
@@ -193,10 +194,20 @@ class DocsProposer:
             return found
         noun, clause = found
         said = clause.removeprefix("that ") if clause.startswith("that ") else f"is {clause}"
+        if noun.partition(" ")[0] == "term":
+            return self._term(edge, item, noun.partition(" in ")[2], clause, split)
         frame = _one_of(document_words().identify, generator)
         question = frame.format(n=noun, said=said, clause=clause)
         cue = f"{noun} {said if '{said}' in frame else clause}"
         return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
+
+    def _term(self, edge: Edge, item: Item, page: str, clause: str, split: Split) -> Draft | Failure:
+        """A term by its meaning: nobody asks for the name of a term."""
+        meaning = clause.removeprefix("that is ")
+        if meaning == clause or not re.match(r"(?:an?|the) ", meaning):
+            return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")
+        question = f"What does {page} call {meaning}?" if page else f"What is the term for {meaning}?"
+        return self._finish(item, question, [self._told(edge, edge.subject, meaning, clause)], split)
 
     def _asked(self, relation: str, x: str, generator: np.random.Generator) -> str | None:
         options = self._words.asks(relation, x)

@@ -19,6 +19,8 @@ _LOCAL = frozenset(
     "property type value action file target rule qualifier switch clause constant".split()
 )
 """Kinds whose things mean something on their page alone: a question names the page."""
+_NO_KINDS = frozenset("entry thing name value no number example note notes item key feature element".split())
+"""What things are not called in a question: headings of first columns that say nothing."""
 _LEAST = 3
 _NOUNS = frozenset("format name type range result state value access class display document group model".split())
 """Verbs of documentation that are nouns as well when a label ends in them."""
@@ -76,9 +78,7 @@ class Words:
             kind = "keyword" if page.kind == "command" else kind
         return (
             None
-            if kind in _PLACES
-            or kind in ("entry", "thing")
-            or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
+            if kind in _PLACES or kind in _NO_KINDS or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
         )
 
@@ -194,7 +194,6 @@ def in_place(sentence: str, word: str) -> str | None:
         return None
     number = re.fullmatch(r"[\d.,]+ (\w+)|([\d.,]+)%", word)
     kind = _KIND_BEHIND.match(after)
-    told = ""
     if number and re.search(r"\b(?:is|are|to|for|of|by|than|at|with|has|have|most|least|after|every) $", before):
         asked = f"how many {number[1]}" if number[1] else "what percentage"
     elif kind is not None:
@@ -204,9 +203,9 @@ def in_place(sentence: str, word: str) -> str | None:
         begins = before.endswith(", ") or not before
         if not begins and _BEFORE_ARGUMENT.search(before) is None:
             return None  # "the initial Postfix which driver", "the -l or which flag"
-        asked = f"which {noun}"
         if not begins and len(after.split()) > 3:
-            asked, told = f"a certain {noun}", f". Which {noun} is meant"
+            return None  # nobody asks in the middle of a sentence
+        asked = f"which {noun}"
     elif "," not in before and _BEFORE_ARGUMENT.search(before) and _BEHIND_ARGUMENT.match(after):
         before = re.sub(r"\bthe $", "", before)
         asked = _sort_of(word)
@@ -214,7 +213,7 @@ def in_place(sentence: str, word: str) -> str | None:
             return None  # who can tell whether that is a person?
     else:
         return None
-    return f"{before}{asked}{after}".rstrip(".") + told
+    return f"{before}{asked}{after}".rstrip(".")
 
 
 def subject_question(sentence: str, word: str) -> tuple[str, str] | None:

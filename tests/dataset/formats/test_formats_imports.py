@@ -11,6 +11,7 @@ from synth.agents.imported import import_trajectory, question_of
 from synth.agents.trajectory import history_of
 from synth.registry import find
 from synth.schemas.adp import Trajectory
+from synth.schemas.turns import speakers
 
 ASKED = {"class_": "text_observation", "content": "Where is it?", "source": "user"}
 CALL = {"class_": "api_action", "function": "look", "kwargs": {"at": "x"}, "description": None}
@@ -168,6 +169,59 @@ TAKEN: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "u C=e",
     ),
+    "messages under history alone": (
+        "auto",
+        {"history": [{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "Here."}]},
+        "u M",
+    ),
+    "alpaca with earlier pairs": (
+        "auto",
+        {"instruction": "Where is it?", "output": "Here.", "history": [["Where?", "What?"]]},
+        "u M u M",
+    ),
+    "a log of several agents": (
+        "auto",
+        {
+            "question": "Where is it?",
+            "system_prompt": {"Finder": "Find it."},
+            "history": [
+                {"role": "assistant", "name": "Finder", "content": "```sh\nls\n```"},
+                {"role": "user", "name": "Computer_terminal", "content": "x"},
+                {"role": "user", "name": "Checker", "content": "Here."},
+                {"role": "user", "name": "Checker", "content": "TERMINATE"},
+            ],
+        },
+        "u g M e g M g M",
+    ),
+    "a log of an orchestrator": (
+        "auto",
+        {
+            "history": [
+                {"role": "human", "content": "Where is it?"},
+                {"role": "Orchestrator (thought)", "content": "Hm."},
+                {"role": "Orchestrator (-> WebSurfer)", "content": "Look."},
+                {"role": "WebSurfer", "content": "Here."},
+            ]
+        },
+        "u g M g M g M",
+    ),
+    "agents that call tools": (
+        "group-chat",
+        {
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "Where is it?"},
+                {
+                    "role": "assistant",
+                    "name": "Finder",
+                    "tool_calls": [{"id": "a", "function": {"name": "look", "arguments": "{}"}}],
+                },
+                {"role": "tool", "name": "look", "tool_call_id": "a", "content": "x"},
+                {"role": "assistant", "name": "Teller", "content": "Here."},
+            ]
+        },
+        "u g A=e g M",
+    ),
 }
 SIGNS = {"api_action": "A", "code_action": "C", "message_action": "M", "web_observation": "w", "image_observation": "i"}
 
@@ -210,7 +264,25 @@ def test_what_stands_beside_is_kept() -> None:
     }
     assert details("OpenHands' events")["system_prompt"] == "Be brief."
     assert details("OpenHands' events")["given"] == {"events_left_out": {"recall": 1}}
+    assert details("a log of several agents")["given"] == {"system_prompts": {"Finder": "Find it."}}
+    assert details("a log of several agents")["answer"] == "Here."
     assert details("SWE-agent's trajectory")["given"] == {"exit_status": "submitted", "submission": "diff"}
+
+
+def test_the_names_of_agents_are_kept() -> None:
+    def names(case: str) -> tuple[str | None, ...]:
+        name, value, _ = TAKEN[case]
+        return speakers(find("importers", name).read(value).content)
+
+    assert names("a log of several agents") == ("Finder", "Checker", "Checker")
+    assert names("a log of an orchestrator") == ("Orchestrator (thought)", "Orchestrator (-> WebSurfer)", "WebSurfer")
+    assert names("agents that call tools") == ("Finder", "Teller")
+    assert names("OpenHands' events") == (None, None, None)
+
+
+def test_a_message_of_nobody_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"history\[1\].name: nobody speaks"):
+        find("importers", "group-chat").read({"history": [{"name": "A", "content": "?"}, {"content": "!"}]})
 
 
 @pytest.mark.parametrize(

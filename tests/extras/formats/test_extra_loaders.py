@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -77,6 +78,39 @@ def test_llamafactory_keeps_and_encodes_turns_with_text_beside_a_call(
     wanted = done.report.splits["train"].records
     found = read("llamafactory", str(done.path), block(done.path, "yaml"))
     assert (found["rows"], found["kept"], found["texts"]) == (wanted, wanted, wanted)
+
+
+def log(number: int, *, right: bool) -> dict[str, Any]:
+    """A run as somebody else recorded it, with words beside its call."""
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": f'{{"river": {number}}}'}}
+    return {
+        "id": f"run{number}-{right}",
+        "messages": [
+            {"role": "system", "content": "Look things up."},
+            {"role": "user", "content": f"How long is the river number {number} of Tervia?"},
+            {"role": "assistant", "content": "I look it up.", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": f"The river is {1000 + number} kilometres long."},
+            {"role": "assistant", "content": str(1000 + number) if right else "about seven"},
+        ],
+        "tools": [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}],
+        "correct": right,
+    }
+
+
+@pytest.mark.parametrize(("name", "stage"), [("llamafactory-sft", "sft"), ("llamafactory-dpo", "dpo")])
+def test_llamafactory_keeps_and_encodes_every_row_of_an_import(name: str, stage: str, tmp_path: Path) -> None:
+    runs = [log(number, right=right) for number in range(8) for right in (True, False)]
+    asked = [{"question": log(n, right=True)["messages"][1]["content"], "answer": str(1000 + n)} for n in range(8)]
+    for file, rows in (("runs.jsonl", runs), ("questions.jsonl", asked)):
+        (tmp_path / file).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = synth.annotate(tmp_path / "runs.jsonl", tmp_path / "questions.jsonl", tmp_path / "set")
+    chosen = ["selected=any"] if stage == "dpo" else ["role=policy"]
+    done = synth.export(made.path, name, tmp_path / "out", select=chosen)
+    wanted = done.report.splits["train"].records
+    assert wanted == 8
+    found = read("llamafactory", str(done.path), block(done.path, "yaml"))
+    texts = wanted * (2 if stage == "dpo" else 1)
+    assert (found["rows"], found["kept"], found["texts"], found["stage"]) == (wanted, wanted, texts, stage)
 
 
 def block(folder: Path, language: str) -> str:

@@ -84,9 +84,6 @@ def test_a_killed_benchmark_goes_on_and_says_what_was_too_little(tmp_path: Path)
     seed = tmp_path / "out" / "development" / "seed-0"
     (recipe,) = seed.glob("base-*/at-held_out.yaml")
     assert yaml.safe_load(recipe.read_text())["roles"]["policy"]["rollouts"] == 2
-    page = (tmp_path / "out" / "development" / "report.html").read_text()
-    assert "too few: 0 rows (seed 0)" in page
-    assert f"--arms {ARMS} --device cpu --plan {tmp_path / 'plan.yaml'} --seeds 1 --jobs 1" in page
     assert (tmp_path / "out" / "development" / "table.md").read_text() == table
 
     with start(tmp_path) as third:
@@ -133,30 +130,6 @@ def test_a_context_that_no_run_fits_into_is_one_line(tmp_path: Path) -> None:
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith("synth: decoder.context: 0 of 10 runs of the teacher fit into 16 tokens")
     assert "Traceback" not in said
-
-
-def test_it_is_asked_of_a_dataset_of_ones_own(tmp_path: Path) -> None:
-    """An application: its runs of the split train are learned, and what is measured are tasks of the other splits."""
-    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(small()))
-    arguments = [
-        "app-desk",
-        "--set",
-        "tasks=40",
-        "--set",
-        "questions.fractions={train: 0.6, validation: 0.2, test: 0.2}",
-    ]
-    with start(tmp_path, *arguments, "--seeds", "1", arms="sft,rft") as process:
-        table, said = process.communicate()
-    assert process.returncode == 0, said
-    assert "| rft | 0 | too few: " in table
-    results = json.loads((tmp_path / "out" / "development" / "results.json").read_text())
-    data = synth.load(next((tmp_path / "out" / "development" / "seed-0").glob("base-*/at-held_out")))
-    held_out = [task.id for task in data.rows("tasks") if task.split != "train"]
-    sft = results["measured"]["held_out"]["sft"]["0"]
-    assert 0 < len(held_out) < 40
-    assert (sft["tasks"], sft["runs"]) == (len(held_out), 2 * len(held_out))
-    figures = results["trained"]["sft"]["0"]
-    assert 0 < figures["rows"] <= figures["rows"] + figures["left_out"] <= 40 - len(held_out)
 
 
 def test_what_was_collected_is_learned_with_and_without_its_parts(tmp_path: Path) -> None:

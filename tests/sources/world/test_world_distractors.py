@@ -11,10 +11,10 @@ import pytest
 from synth.lexicon.names import written_value
 from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import PlantedMisinformation
-from synth.schemas.documents import Document
+from synth.schemas.documents import DISTRACTOR, Document
 from synth.sources.world.config import DistractorMix, WorldConfig
 from synth.sources.world.distract import KINDS
-from synth.sources.world.distract_pages import DOCUMENT_KIND, distractor_shard, distractor_shards
+from synth.sources.world.distract_pages import distractor_shard, distractor_shards
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS
 from synth.sources.world.source import shard_count, shard_tables, world_of
 
@@ -139,7 +139,7 @@ def test_ids_are_unique_and_no_page_of_the_world_changes() -> None:
         assert one.equals(other)
     ids = [document.id for document in documents] + _tables(_MANY)[0]["id"].to_pylist()
     assert len(set(ids)) == len(ids)
-    assert {document.kind for document in documents} == {DOCUMENT_KIND}
+    assert {document.kind for document in documents} == {DISTRACTOR}
     # An id must not tell an agent what it is about to open.
     assert {document.id.partition("/")[0] for document in documents} <= set(ENTITY_TYPES)
 

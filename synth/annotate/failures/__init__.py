@@ -1,0 +1,1 @@
+"""Who failed a run, and at which step."""
