@@ -33,7 +33,7 @@ _WEAK: Mapping[str, tuple[str, ...]] = {
     "continuations": ("stop_reason",),
     "judgments": ("id", "alternative", "provenance.model_revision"),
     "planted_misinformation": ("id",),
-    "preferences": ("provenance.backend", "provenance.prompt"),
+    "preferences": ("provenance.backend",),
     "trajectories": ("provenance.fingerprint",),
 }
 """Columns that a rule or a key names, and in which a single wrong value may pass: another stage run, backend or free id
