@@ -146,7 +146,10 @@ class PageReader(LongDocuments):
             return found
         if todo:
             if made:
-                self.thoughts.add("search_again")
+                same = sorted(fold(todo[0][0]).split()) in [
+                    sorted(fold(search.query).split()) for search in self.seen.searches
+                ]
+                self.thoughts.add("search_longer" if same else "search_again")
             elif name:
                 self.thoughts.add("search_reverse", name=name)
             else:
