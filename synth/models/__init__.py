@@ -1,1 +1,1 @@
-"""."""
+"""Calls of language models: clients, endpoints, retries, prices, and servers that we start ourselves."""

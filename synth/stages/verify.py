@@ -1,4 +1,5 @@
-"""Keep the trajectories that prove themselves: valid ADP, and for a teacher no word that nothing had shown."""
+"""Keep the trajectories that prove themselves: valid ADP, and for a teacher no word that nothing had shown, and of a
+scripted one no omission."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
+from synth.agents.grounding.consistency import inconsistencies
 from synth.agents.management import helper_runs
 from synth.agents.reflection import own_system
 from synth.agents.trajectory import history_of
@@ -60,6 +62,9 @@ class Verify(RowStage[VerifyConfig, TrajectoryRow]):
                 loose += ungrounded(told, helped, own_words=own_words)
             if loose:
                 return self._reject(row, Reason.UNGROUNDED, str(loose[0]))
+            left_out = inconsistencies(prompt, history) if row.success and not own_words else []
+            if left_out:
+                return self._reject(row, Reason.OMISSION, str(left_out[0]))
         return Outcome(kept=(row,))
 
     def _reject(self, row: TrajectoryRow, reason: Reason, detail: str) -> Outcome:

@@ -123,6 +123,14 @@ def graph_world() -> TaskWorld:
 
 
 @cache
+def page_world() -> TaskWorld:
+    """The world as pages, with tasks of the default shapes."""
+    world = _world()
+    environment = SearchEnvironment(world.index, _Table(world.documents))
+    return _played_in(environment, "agents/search", world.tasks(range(150)))
+
+
+@cache
 def set_world() -> TaskWorld:
     """The world as pages, with some tasks of each shape of ``SETS``."""
     world = _world()

@@ -204,6 +204,17 @@ def test_pieces_hold_every_line_once_by_its_number(tmp_path: Path) -> None:
     ]
 
 
+def test_files_of_one_name_in_several_folders_are_told_apart(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        chat = {"messages": [{"role": "user", "content": name}, {"role": "assistant", "content": "Here."}]}
+        (tmp_path / "runs" / name / "sample.json").write_text(json.dumps([chat, {"nothing": 1}]))
+    found = synth.import_file(tmp_path / "runs", "auto", tmp_path / "out").report
+    assert (found.objects, found.trajectories) == (4, 2)
+    rejected = {row.row_id for row in synth.load(tmp_path / "out").rows("rejected")}
+    assert rejected == {"a/sample.json: object 2", "b/sample.json: object 2"}
+
+
 def test_a_file_that_is_a_list_of_messages_is_one_run(tmp_path: Path) -> None:
     chat = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "Here."}]
     (tmp_path / "run.traj.json").write_text(json.dumps(chat))

@@ -31,6 +31,7 @@ DATASETS: dict[str, dict[str, Any]] = {
             "contexts.budgets": [8192],
             "roles.policy.rollouts": 4,  # some do the same, and so do their pairs
             "dedup.pairs.structural": True,
+            "preferences.fill": 6,
         },
     },
     "app-desk": {"tasks": 6},

@@ -326,6 +326,7 @@ _MAY_BE_NULL = {
     "criticality",
     "failure",
     "first_error_branching",
+    "first_deviation",
     "answer",
     "other_trajectory_id",
     "pivot",

@@ -14,7 +14,18 @@ from synth.text.dates import DATE, YEAR
 from synth.text.numbers import NUMBER
 from synth.text.words import fold
 
-__all__ = ["Option", "about", "context_of", "folder_words", "listed_with", "names", "options_in", "subject", "term"]
+__all__ = [
+    "Option",
+    "about",
+    "context_of",
+    "folder_words",
+    "is_row",
+    "listed_with",
+    "names",
+    "options_in",
+    "subject",
+    "term",
+]
 
 _MARKS = frozenset(
     "class exception coroutine async classmethod staticmethod property abstractmethod final static".split()
@@ -54,6 +65,8 @@ def about(sentences: Iterable[Passage], name: str) -> list[Passage]:
     The last part of a dotted name is enough only where no entry has the whole name.
     """
     known = [sentence for sentence in sentences if sentence.text != sentence.heading]
+    if rows := [s for s in known if s.text.startswith(f"{name} | ")]:
+        return rows
     for match in (_whole, _last):
         found = [s for s in known if any(match(line, name) for line in (s.text, *s.parents))]
         if found:
@@ -73,10 +86,17 @@ def _last(line: str, name: str) -> bool:
     return found is not None and names(found, name)
 
 
+def is_row(text: str) -> bool:
+    """Whether a line is a row of a table, and no label with its value ("Default: | off")."""
+    before, parted, _ = text.partition(" | ")
+    return bool(parted) and not before.endswith(":")
+
+
 def subject(sentence: Passage, title: str) -> list[str]:
     """What a sentence may be about, the likeliest first: the terms that it stands under, a heading that is a name
     ("--size", "Timeout Directive", but not "Career" or "Early life"), then the page."""
-    terms = [found for line in reversed(sentence.parents) if (found := term(line)) is not None]
+    terms = [sentence.text.split(" | ", 1)[0]] if is_row(sentence.text) else []
+    terms += [found for line in reversed(sentence.parents) if (found := term(line)) is not None]
     bare, _, kind = sentence.heading.partition(" ")
     is_name = _IDENTIFIER.fullmatch(bare) if not kind else kind[:1].isupper() and " " not in kind
     headed = [bare] if is_name and sentence.heading != title else []

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from synth.lexicon.reading import phrases
 from synth.text.words import words
 
-__all__ = ["KINDS", "REFERENCE_LEXICON", "left_out", "looks_like", "sought_kind", "values_in"]
+__all__ = ["KINDS", "REFERENCE_LEXICON", "cell_in", "labelled", "left_out", "looks_like", "sought_kind", "values_in"]
 
 _FIELD = re.compile(r"(?:[-•] )?(?P<label>[A-Z][\w -]{1,30}):\s*(?:\| )?(?P<value>\S.*)")
 
@@ -84,7 +84,24 @@ def left_out(text: str, cue: str) -> str | None:
             run.append(word)
     if same < 6 or len(runs) != 1 or len(runs[0]) > 4 or same < 0.6 * len(text.split()):
         return None
-    return " ".join(runs[0]).strip(".,;:()\"“”'")
+    left = " ".join(runs[0]).strip(".,;:()\"“”'")
+    return re.sub(rf"^(?:an?|the) (?=\S)|(?<=\S) {_NOUN}$", "", left, flags=re.IGNORECASE)
+
+
+def labelled(text: str, cue: str) -> str | None:
+    """The value in ``text`` behind a label that ``cue`` names: "Default: off"."""
+    field = _FIELD.fullmatch(text.strip())
+    if field is None or not set(words(field["label"])) <= set(words(cue)):
+        return None
+    return field["value"].strip().strip('"“”').rstrip(".")
+
+
+def cell_in(row: str, heading: str, cue: str) -> str | None:
+    """The cell of a row of a table under the heading that ``cue`` names."""
+    cells, heads = row.split(" | "), heading.split(" | ")
+    asked = set(words(cue))
+    found = [cell for cell, head in zip(cells[1:], heads[1:], strict=False) if set(words(head)) & asked]
+    return found[0].strip() if len(cells) == len(heads) and len(found) == 1 else None
 
 
 def values_in(text: str, cue: str) -> list[str]:
@@ -92,9 +109,8 @@ def values_in(text: str, cue: str) -> list[str]:
     label that it names, else versions, paths, platforms, defaults, audit events."""
     if (left := left_out(text, cue)) is not None:
         return [left]
-    field = _FIELD.fullmatch(text.strip())
-    if field is not None and set(words(field["label"])) <= set(words(cue)):
-        return [field["value"].strip().strip('"“”').rstrip(".")]
+    if (value := labelled(text, cue)) is not None:
+        return [value]
     for asked, pattern in _VALUES:
         if asked.search(cue.lower()):
             return list(dict.fromkeys(match.group().strip() for match in pattern.finditer(text)))

@@ -13,14 +13,24 @@ from synth.dataset.rules.references import annotated
 from synth.dataset.rules.rules import Rule
 from synth.dataset.rules.runs import RUN_RULES
 from synth.dataset.rules.tasks import TASK_RULES
+from synth.dataset.rules.thoughts import THOUGHT_RULES
 from synth.dataset.rules.training import TRAINING_RULES
 
 __all__ = ["RULES", "coverage"]
 
-RULES: tuple[Rule, ...] = (*TASK_RULES, *PAGE_RULES, *TRAINING_RULES, *RUN_RULES, *PAIR_RULES, *ORIGIN_RULES)
+RULES: tuple[Rule, ...] = (
+    *TASK_RULES,
+    *PAGE_RULES,
+    *TRAINING_RULES,
+    *RUN_RULES,
+    *THOUGHT_RULES,
+    *PAIR_RULES,
+    *ORIGIN_RULES,
+)
 
 
 _WEAK: Mapping[str, tuple[str, ...]] = {
+    "continuations": ("stop_reason",),
     "judgments": ("id", "alternative", "provenance.model_revision"),
     "planted_misinformation": ("id",),
     "preferences": ("provenance.backend",),

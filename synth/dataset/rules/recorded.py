@@ -133,6 +133,9 @@ def measured(path: str, of: Criticality | Strength, sides: tuple[str, str]) -> I
             yield f"{path}: no continuation of the {side} side"
         else:
             rates.append(good / n)
+    own = [getattr(of, f"{side}_draws") or 0 for side in sides]
+    if min(own) < 0 or sum(own) > (of.policy_draws or 0):
+        yield f"{path}.policy_draws: {of.policy_draws}, but {own[0]} and {own[1]} of them do what the sides do"
     if len(rates) == 2 and abs(rates[0] - rates[1] - of.difference) > 1e-6:
         yield f"{path}.difference: {of.difference:g}, but the counts give {rates[0] - rates[1]:g}"
     if not of.low - 1e-9 <= of.difference <= of.high + 1e-9:

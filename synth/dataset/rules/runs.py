@@ -272,7 +272,8 @@ def step_of_run(row: StepRow, known: Known) -> Iterator[str]:
 @rule(
     "steps",
     "criticality.alternative criticality.difference criticality.alternative_successes criticality.alternative_n "
-    "criticality.original_successes criticality.original_n criticality.verified",
+    "criticality.original_successes criticality.original_n criticality.verified criticality.policy_draws "
+    "criticality.alternative_draws criticality.original_draws",
 )
 def criticality(row: StepRow, known: Known) -> Iterator[str]:
     """Counts, difference and interval fit each other, and a verified step speaks against what was recorded."""

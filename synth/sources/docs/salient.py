@@ -49,8 +49,9 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 _STARTS = re.compile(
-    r"(?:This|These|Those|It|They|That|Such|Here|There|So|But|And|Or|Then|If so|Note|However|Also|See|For example|"
-    r"In this|In that|He|She|We|You|I|Now|Again|Otherwise|Instead|Thus|Therefore|Hence|Change|Let)\b"
+    r"(?:This|These|Those|It|They|That|Such|Here|There|So|But|And|Or|Then|If so|Note|However|Also|Lastly|Finally|"
+    r"Additionally|Furthermore|Moreover|Similarly|Likewise|See|For example|In this|In that|He|She|We|You|I|Now|Again|"
+    r"Otherwise|Instead|Thus|Therefore|Hence|Change|Let)\b"
 )
 _MILD = frozenset("it its they their them and so but also other both same first then example such".split())
 """Pointing words that a sentence may well settle itself."""

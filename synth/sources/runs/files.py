@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ class Part:
 
     file: Path
     lead: str
-    """What places in it begin with: the file's name, where there are several files."""
+    """What places in it begin with: the file's place in the folder, where there are several files."""
     start: int = 0
     stop: int | None = None
     """In bytes; None = a file that is read as a whole."""
@@ -71,8 +72,9 @@ def pieces_of(files: Sequence[Path], size: int = PIECE_BYTES) -> list[list[Part]
     """
     pieces: list[list[Part]] = []
     room = 0
+    root = Path(os.path.commonpath([file.parent for file in files])) if files else Path()
     for file in files:
-        lead = f"{file.name}: " if len(files) > 1 else ""
+        lead = f"{file.relative_to(root).as_posix()}: " if len(files) > 1 else ""
         if file.suffix.lower() in _LINES:
             parts = list(_line_parts(file, lead, size))
         else:

@@ -158,7 +158,7 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
         return None  # only what a page says of itself ("This chapter describes ...") is about the page
     if kind in _THINGS:  # "Print statistics during collection" is said of what a flag makes another thing do
         return _nominal(text) if _NOUN_START.match(text) else None
-    return _likeness(text) or _imperative(text) or _nominal(text)
+    return _imperative(text) or _nominal(text)
 
 
 _OWN = re.compile(r"(?:\(\))?(?: (?!is\b|can\b|are\b|has\b)[a-z]+(?= [a-z]))? (?=[a-z])")
@@ -244,16 +244,6 @@ _HEAD_END = re.compile(
     r"|when|representing|holding|between)\b)"
 )
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|should|must|may|can|will|does|do)\b")
-_LIKE = re.compile(r"^(?:Similar to|Like|Same as|Identical to|Equivalent to|Just like|Exactly like) ")
-
-
-def _likeness(text: str) -> str | None:
-    """ "Like walk(), but ..." -> "that is like walk(), but ..."."""
-    match = _LIKE.match(text)
-    if not match or (" but " not in text and " except " not in text and " using " not in text):
-        return None
-    words = text[0].lower() + text[1:]
-    return f"that is {'the ' if match.group().startswith('Same') else ''}{words}"
 
 
 _BARE = re.compile(
@@ -279,6 +269,8 @@ def _nominal(text: str) -> str | None:
         or _FINITE.search(" ".join(head))
     ):
         return None
+    if re.search(r" \w+ed(?: (?:out|up|off|down))?$", text):
+        return None  # "A connection attempt to a host timed out"
     return f"that is {text[0].lower()}{text[1:]}"
 
 

@@ -27,11 +27,12 @@ from synth.tasks.draft import Draft, draft_of, gold_documents, same_question
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
-_SCARCE = 300
+_SCARCE = 200
 """With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 2.0, "cited": 0.5, "cloze": 0.25}
+_WEIGHTS = {"shapes": 3.0, "cited": 0.5, "sentence": 0.8, "cloze": 0.2}
+"""How gladly each family is asked: gaps and words asked for in the middle of a sentence last."""
 _SHAPES = "shapes"
 _GAP = "____"
 _NOTHING = Reason.NO_WALK
@@ -193,10 +194,20 @@ class DocsProposer:
             return found
         noun, clause = found
         said = clause.removeprefix("that ") if clause.startswith("that ") else f"is {clause}"
+        if noun.partition(" ")[0] == "term":
+            return self._term(edge, item, noun.partition(" in ")[2], clause, split)
         frame = _one_of(document_words().identify, generator)
         question = frame.format(n=noun, said=said, clause=clause)
         cue = f"{noun} {said if '{said}' in frame else clause}"
         return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
+
+    def _term(self, edge: Edge, item: Item, page: str, clause: str, split: Split) -> Draft | Failure:
+        """A term by its meaning: nobody asks for the name of a term."""
+        meaning = clause.removeprefix("that is ")
+        if meaning == clause or not re.match(r"(?:an?|the) ", meaning):
+            return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")
+        question = f"What does {page} call {meaning}?" if page else f"What is the term for {meaning}?"
+        return self._finish(item, question, [self._told(edge, edge.subject, meaning, clause)], split)
 
     def _asked(self, relation: str, x: str, generator: np.random.Generator) -> str | None:
         options = self._words.asks(relation, x)
@@ -255,7 +266,7 @@ class DocsProposer:
             return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
         told = in_place(quote, edge.value) if item.family == "sentence" else None
         if told is not None:
-            told = _inside(told, corpus.text(edge.document))
+            told = _inside(told, quote.split(" ", 1)[0], corpus.text(edge.document))
             frames = document_words().sentences if titled else document_words().anywhere
             question = _one_of(frames, generator).format(p=title, s=told)
             hop = self._said_there(edge, target, question.removesuffix("?"), masked)
@@ -315,11 +326,11 @@ def _around(question: str, inner: str) -> str:
     return before.strip() if len(before.split()) > 1 else after.strip(" ?")
 
 
-def _inside(sentence: str, page: str) -> str:
-    """The sentence as part of another: without its capital, where the page writes its first word without one, too."""
-    first = sentence.split(" ", 1)[0]
+def _inside(sentence: str, first: str, page: str) -> str:
+    """The sentence as part of another: its first word without a capital, where the page writes it so, too."""
     plain = first[0].lower() + first[1:]
-    return plain + sentence[len(first) :] if re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", page) else sentence
+    lower = re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", page)
+    return re.sub(rf"(?<!\S){re.escape(first)}(?!\S)", lambda _: plain, sentence, count=1) if lower else sentence
 
 
 def _masked(sentence: str, names: Sequence[str]) -> str | None:

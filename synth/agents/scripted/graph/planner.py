@@ -153,12 +153,19 @@ class GraphPlanner(SetQuestions):
         return list(known.values())
 
     def _was_opened_for(self, hit: Hit, name: str) -> bool:
-        """Whether the relations of a result were listed because of ``name``: it is called so, or it was opened straight
-        after the name was looked up."""
+        """Whether the relations of a result were listed because of ``name``: it is called so, it was opened straight
+        after the name was looked up, or it is what was opened last and nothing was settled since."""
         if hit.document not in self.seen.listed:
             return False
         looked = {search.turn + 1 for search in self.seen.searches if fold(search.query) == fold(name)}
-        return same_name(hit.title, name) or self.seen.documents[hit.document].turns[0] in looked
+        if same_name(hit.title, name) or self.seen.documents[hit.document].turns[0] in looked:
+            return True
+        return not self.noted and self._just_listed(hit.document) and not self._is_ours(hit.document)
+
+    def _is_ours(self, entity: str) -> bool:
+        """Whether something that was settled or listed means ``entity``: it was opened for that."""
+        members = [value for values in self.state.members.values() for value in values]
+        return any(value.document == entity for value in (*self.state.values.values(), *members))
 
     def _lookups(self, number: int, name: str) -> list[Call]:
         calls: list[Call] = [("find_entity", {"name": name})]
@@ -197,7 +204,8 @@ class GraphPlanner(SetQuestions):
                 return Need([("get_relations", {"entity": entity, "page": page})], "g_relations_next", {"page": page})
             return None
         fan = self.seen.fans.get((entity, chosen.label))
-        judged = number == self.state.open_clue()  # what is put aside is put aside for the clue at work
+        # What is put aside is put aside for the clue at work, and not because it was right for the one before.
+        judged = number == self.state.open_clue() and (fan is None or not self._settled_by(fan))
         if judged and fan is not None and fan.turn == self.seen.turns - 1 and len(fan.pages) == 1:
             ends = fan.ends()
             if not self.chooser.accepts(number, entity, chosen, ends, source=source):
@@ -223,9 +231,14 @@ class GraphPlanner(SetQuestions):
         """The relation of ``entity`` that was read in the last turn: what it shows is judged first."""
         for item in options:
             fan = self.seen.fans.get((entity, item.label))
-            if fan is not None and fan.turn == self.seen.turns - 1:
+            if fan is not None and fan.turn == self.seen.turns - 1 and not self._settled_by(fan):
                 return item
         return None
+
+    def _settled_by(self, fan: Fan) -> bool:
+        """Whether something was settled in this turn by what the relation shows."""
+        settled = {value.name for value in self.state.values.values() if value.turn == self.seen.turns}
+        return any(end.name in settled for end in fan.ends())
 
     def _known_way(self, number: int, entity: str, *, source: bool) -> Listed | None:
         """The relation by which other things of the kind of ``entity`` were asked for this clue, if that is a way to

@@ -38,7 +38,8 @@ class LongDocuments(SetQuestions):
             cue = strip(self.state.reading.clues[number].cue)
             words = [word for word in content_words(cue) if word not in _IDLE and len(word) > 2]
             known = {find.pattern.casefold() for find in finds}
-            quoted = re.findall(r"[“\"]([^”\"]{3,40})[”\"]", cue)
+            told = self.state.reading.pages
+            quoted = [text for text in re.findall(r"[“\"]([^”\"]{3,40})[”\"]", cue) if text not in told]
             patterns = [p for p in dict.fromkeys((*quoted, *hints, *words)) if p and p.casefold() not in known]
             pattern = self.chooser.pattern(number, page, patterns) if patterns and len(finds) < 4 else None
             if pattern is not None:

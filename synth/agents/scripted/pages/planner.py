@@ -146,7 +146,10 @@ class PageReader(LongDocuments):
             return found
         if todo:
             if made:
-                self.thoughts.add("search_again")
+                same = sorted(fold(todo[0][0]).split()) in [
+                    sorted(fold(search.query).split()) for search in self.seen.searches
+                ]
+                self.thoughts.add("search_longer" if same else "search_again")
             elif name:
                 self.thoughts.add("search_reverse", name=name)
             else:
@@ -170,6 +173,8 @@ class PageReader(LongDocuments):
         few = f"{name} {words}".strip()
         first = few or joined
         queries: list[Query] = [(first, None), (first, 10), (joined, 10), (name or joined, 10)]
+        if not name:  # the question says on which page it stands
+            queries = [*((title, None) for title in self.state.reading.pages), *queries]
         return list(dict.fromkeys((query, k) for query, k in queries if query))
 
     def _candidate(self, number: int, name: str, page: SeenDocument | None, hits: list[Hit]) -> list[Call] | None:

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from synth.agents.scripted.choosing import ErrorInjection
 from synth.agents.scripted.matching import content_stems, introduces_alias, likeness, same_name, similarity
 from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.options import Option, about, context_of, folder_words, options_in, subject
-from synth.agents.scripted.reference import looks_like, values_in
+from synth.agents.scripted.pages.entries import entries_with, told_in
+from synth.agents.scripted.pages.turning import MENTIONS, PageTurning
+from synth.agents.scripted.reference import looks_like
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
-from synth.environments.contract import ToolCall
 from synth.environments.passages import Passage
 from synth.environments.shown import Hit
 from synth.schemas.documents import ValueKind
@@ -22,14 +22,12 @@ from synth.text.words import words
 
 __all__ = ["PageReadingChooser"]
 
-_MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.IGNORECASE)
-"""Clues that say no more than that one page names the other."""
+_WHOLE = re.compile(r"\b(?:module|command|program|page|chapter|section|package|crate|tool|library|appendix)s?\b")
+"""Kinds of things that have pages of their own."""
 _WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
-_WORDED = frozenset(("text",))
-"""Kinds of values that documentation states behind a label, or in the place of a question."""
 
 
-class PageReadingChooser(ErrorInjection):
+class PageReadingChooser(PageTurning):
     def _noise(self) -> float:
         return float(self._generator.normal(0.0, 1.0)) * self._config.misreading * 2 * (1 - self._config.skill)
 
@@ -52,6 +50,9 @@ class PageReadingChooser(ErrorInjection):
 
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         cue = self._state.reading.clues[clue].cue
+        told = next((hit for hit in hits if not name and self._is_told(hit.title, name)), None)
+        if told is not None:
+            return told
         scored: list[tuple[float, int]] = []
         for place, hit in enumerate(hits):
             mentions = not name or name.casefold() in f"{hit.title} {hit.text}".casefold()
@@ -81,9 +82,11 @@ class PageReadingChooser(ErrorInjection):
         reading = self._state.reading
         last = reading.clues[clue].target == reading.answer
         kind = reading.clues[clue].kind
-        if not name and kind == "entity" and not last:
-            return None  # a described page must be recognized first
-        options = self._entries(clue, document) or list(self._options(clue, name, document, kind))
+        if not name and kind == "entity" and (not last or document.unread is not None):
+            return None  # what is described must be recognized first
+        if entries := self._entries(clue, document):
+            return entries[0]
+        options = list(self._options(clue, name, document, kind))
         if not options:
             return None
         first = {"date": "first_date", "year": "first_date", "number": "first_number", "quantity": "first_number"}
@@ -110,20 +113,13 @@ class PageReadingChooser(ErrorInjection):
         return options[chosen]
 
     def _entries(self, clue: int, document: SeenDocument) -> list[Option]:
-        """Entries of a page under which the value stands that another condition on the same unknown names."""
+        """Entries under which the value of another condition on the same unknown stands, the likeliest first."""
         clues = self._state.reading.clues
         values = [c for n, c in enumerate(clues) if n != clue and c.value and c.target == clues[clue].target]
-        found: dict[str, Option] = {}
-        for sentence in document.sentences() if values and not clues[clue].value else ():
-            about_it, *rest = subject(sentence, document.title)
-            held = [other for other in values if _holds(sentence.text, other.name)]
-            known = (about_it, *(other.name for other in values))
-            fits = [similarity(other.cue, context_of(sentence), self._lexicon, known) for other in held]
-            if rest and max(fits, default=0.0) + self._noise() >= self._config.threshold:
-                option = Option(about_it, sentence)
-                if not self._state.is_dismissed(clue, option.text, None):
-                    found.setdefault(about_it, option)
-        return list(found.values())
+        if not values or clues[clue].value:
+            return []
+        found = entries_with(values, document, self._lexicon, self._noise, self._config.threshold)
+        return [option for option in found if not self._state.is_dismissed(clue, option.text, None)]
 
     def _likely(self, clue: int, document: SeenDocument, options: list[Option]) -> list[Option]:
         """Those that read like the kind of thing that is sought; where another condition gives a name and the page is
@@ -166,7 +162,7 @@ class PageReadingChooser(ErrorInjection):
         linked = kind == "entity" and any(sentence.links for sentence in sentences)
         sentences = [s for s in sentences if s.text != s.heading and (s.links or not linked)]
         cue = self._state.reading.clues[clue].cue
-        told = {s: values for s in sentences if (values := values_in(s.text, cue))} if kind in _WORDED else {}
+        told = {s: values for s in sentences if (values := told_in(s, cue, kind, document))}
         for sentence in told or sentences:  # where a value is told in so many words, no other sentence is looked at
             values = told.get(sentence, [])
             for option in [Option(value, sentence) for value in values] or options_in(sentence, kind):
@@ -202,7 +198,7 @@ class PageReadingChooser(ErrorInjection):
     def _fit(self, cue: str, name: str, title: str, option: Option) -> float:
         """How well the option's sentence, and the stretch of it around the option, fit the clue."""
         sentence = option.sentence
-        others = [other.text for other in options_in(sentence, "entity")]
+        others = [other.text for other in options_in(sentence, "entity") if f"{other.text}:" not in sentence.text]
         at = sentence.text.find(option.text)
         start, end = 0, len(sentence.text)
         for other in others:
@@ -214,7 +210,7 @@ class PageReadingChooser(ErrorInjection):
         without = (name, title, option.text, *others)
         whole = similarity(cue, context_of(sentence), self._lexicon, without)
         near = similarity(cue, sentence.text[start:end], self._lexicon, without)
-        return max(0.5 * whole + 0.5 * near, self._config.threshold + 0.02 if _MENTIONS.search(cue) else 0.0)
+        return max(0.5 * whole + 0.5 * near, self._config.threshold + 0.02 if MENTIONS.search(cue) else 0.0)
 
     def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         reading = self._state.reading
@@ -252,13 +248,15 @@ class PageReadingChooser(ErrorInjection):
         reading = self._state.reading
         if reading.clues[clue].kind != "entity":
             return None
-        wanted = content_stems(cue)
+        wanted = content_stems(cue).difference(*map(content_stems, reading.pages))
         sentences = list(document.sentences())
         held = [content_stems(s.text) & wanted for s in sentences]
         best = max(range(len(held)), key=lambda at: (len(held[at]), -at), default=None)
         if best is None or not wanted:
             return None
         around = frozenset().union(*held[max(0, best - 1) : best + 2])
+        if subject(sentences[best], document.title)[0] == document.title and not _WHOLE.search(reading.question):
+            return None  # an entry is asked for, and the page shows none here
         return sentences[best] if len(around) / len(wanted) + self._noise() >= 0.6 else None
 
     def subject(self, clue: int, document: SeenDocument, sentence: Passage) -> str:
@@ -272,6 +270,8 @@ class PageReadingChooser(ErrorInjection):
         mentioning = [s for s in document.sentences() if named.search(s.text)]
         if asked.value and (entry := about(document.sentences(), candidate)):
             mentioning = [s for s in entry if _holds(s.text, name)]
+            if rows := [s for s in mentioning if " | " in s.text]:
+                return rows[0]
         if asked.span is not None:
             mentioning = self._within(document, asked.span)
         if asked.member:
@@ -280,7 +280,7 @@ class PageReadingChooser(ErrorInjection):
             part = _holds(f"{candidate} {value.place or ''}" if value is not None else candidate, name)
             entry = about(document.sentences(), candidate) if self.is_source(clue, name, document) else []
             return next(iter(entry or (mentioning if part else [])), None)
-        if mentioning and (_MENTIONS.search(asked.cue) or _only_names(asked.cue, name)):
+        if mentioning and (MENTIONS.search(asked.cue) or _only_names(asked.cue, name)):
             return mentioning[0]
         known = (name, candidate)
         scored = [(similarity(asked.cue, context_of(s), self._lexicon, known) + self._noise(), s) for s in mentioning]
@@ -315,37 +315,6 @@ class PageReadingChooser(ErrorInjection):
                 likely.append((-score, place))
         tried = sum(number == clue for number, _ in self._state.dismissed)
         return [kinds[place] for _, place in sorted(likely)] if tried < 10 else []
-
-    def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
-        if not self.errs(self._config.short_list):
-            return False
-        self.log("short_list", f"looked for no more than {', '.join(names)}")
-        return True
-
-    def reads_on(self, clue: int, document: SeenDocument) -> bool:
-        if "one_page" in self._config.systematic:
-            self.log("one_page", f"did not turn to page {document.unread} of {document.title!r}")
-            return False
-        finds = [find for find in self._seen.finds if find.document == document.document]
-        pointed = any(page not in document.pages for find in finds for page in find.pages)
-        if len(finds) > 1 and not pointed:
-            return False  # it was looked for and is not there
-        return len(document.pages) < 5 and not self.errs(0.1)
-
-    def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
-        draw = float(self._generator.random())
-        return patterns[0] if draw < 0.75 else max(patterns, key=len) if draw < 0.9 else None
-
-    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int | None:
-        return pages[0]
-
-    def leaf(self, clue: int, document: SeenDocument) -> int | None:
-        return None
-
-    def starts_with_candidate(self, clue: int) -> bool:
-        # What a page mentions is seen on that page, and at once for all candidates.
-        listed = _MENTIONS.search(self._state.reading.clues[clue].cue) is not None
-        return float(self._generator.random()) < (0.15 if listed else 0.5)
 
     # The answer.
 
@@ -387,29 +356,6 @@ class PageReadingChooser(ErrorInjection):
         number = self._state.open_clue() or 0
         options = list(self._options(number, "", page, self._state.reading.asked))
         return options[0].text if options else None
-
-    def _corrupted(self, call: ToolCall) -> ToolCall:
-        draw = int(self._generator.integers(3))
-        arguments = dict(call.arguments)
-        if call.name == "open":
-            document = str(arguments["document"])
-            title = next((hit.title for hit in self._seen.hits() if hit.document == document), None)
-            if draw == 0 and title is not None and title != document:
-                arguments["document"] = title
-            elif draw == 1:
-                arguments["page"] = 0
-            else:
-                arguments = {"id": document}
-        elif "query" in arguments:
-            if draw == 0:
-                arguments["k"] = 50
-            elif draw == 1:
-                arguments = {"q": arguments["query"]}
-            else:
-                arguments["limit"] = 5
-        elif call.name == "find":
-            arguments = {"text": arguments["pattern"]}
-        return call.model_copy(update={"arguments": arguments})
 
 
 def _only_names(cue: str, name: str) -> bool:

@@ -61,10 +61,21 @@ class PageGoldChooser(GoldChooser):
             option = self._option(hop, name, document)
             if option is not None and all(option != other for other in found):
                 found.append(option)
+        if self._is_sifted(clue):
+            # Who lists a list lists all of it: what fails a further condition is struck when that was read.
+            for listing in list(found):
+                others = {option.text: option for option in options_in(listing.sentence, "entity")}
+                known = {option.text for option in found}
+                found += [others[text] for text in listed_with(listing) if text in others and text not in known]
         places = {sentence.text: place for place, sentence in enumerate(document.sentences())}
         return sorted(
             found, key=lambda option: (places.get(option.sentence.text, 0), option.sentence.text.find(option.text))
         )
+
+    def _is_sifted(self, clue: int) -> bool:
+        """Whether a further condition on the same set will take members away."""
+        clues = self._state.reading.clues
+        return any(other.target == clues[clue].target for number, other in enumerate(clues) if number != clue)
 
     def candidates(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
         wanted = {hop.target.document_id for hop in self._all_hops(clue)} - {None}

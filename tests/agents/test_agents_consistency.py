@@ -1,0 +1,222 @@
+"""What a scripted agent leaves out, or says and does not do, is seen: each kind is planted in a good run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import pytest
+from graph_world import TaskWorld, graph_world, page_world, set_world
+
+from synth.agents.contract import History, Prompt
+from synth.agents.grounding.consistency import Flaw, inconsistencies
+from synth.agents.scripted.phrases import PHRASES
+from synth.environments.contract import ToolCall
+
+Run = tuple[Prompt, History]
+Plant = Callable[[History], Iterator[History]]
+
+
+def played(world: TaskWorld) -> list[Run]:
+    runs = [world.play(task, "teacher", parallel=0.5, detour=0.4) for task in world.tasks[:70]]
+    return [(done.prompt, done.history) for done in runs if done.verdict.correct]
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, list[Run]]:
+    return {"pages": [*played(set_world()), *played(page_world())], "graph": played(graph_world())}
+
+
+def test_the_teacher_leaves_nothing_out(runs: dict[str, list[Run]]) -> None:
+    for some in runs.values():
+        assert len(some) > 30
+        assert [str(one) for run in some for one in inconsistencies(*run)] == []
+
+
+def said(intent: str) -> re.Pattern[str]:
+    """A phrasing of the intention, its slots as groups."""
+    parts = [re.sub(r"\\\{\w+\\\}", "(.+?)", re.escape(phrase)) for phrase in PHRASES[intent]]
+    return re.compile(rf"(?:(?<=\s)|\A)(?:{'|'.join(parts)})(?=\s|\Z)")
+
+
+def rewritten(history: History, turn: int, thought: str, *, calls: tuple[ToolCall, ...] | None = None) -> History:
+    old = history[turn].turn
+    new = old.model_copy(update={"thought": thought or "I go on.", "calls": old.calls if calls is None else calls})
+    return (*history[:turn], history[turn].model_copy(update={"turn": new}), *history[turn + 1 :])
+
+
+def thoughts(history: History) -> Iterator[tuple[int, str]]:
+    return ((turn, step.turn.thought) for turn, step in enumerate(history) if step.turn.thought)
+
+
+def without(intent: str, which: int, history: History) -> Iterator[History]:
+    """One phrase of ``intent`` left out, in a turn that has three of them or more; or in any, of the first."""
+    for turn, thought in thoughts(history):
+        found = list(said(intent).finditer(thought))
+        if len(found) > (2 if which else 0):
+            yield rewritten(history, turn, thought.replace(found[which].group(), "", 1))
+
+
+def omitted(which: int, history: History) -> Iterator[History]:
+    """One of a list taken up by no word, then or later."""
+    for turn, thought in thoughts(history):
+        found = list(said("member").finditer(thought))
+        if len(found) > 2:
+            name = next(group for group in found[which].groups() if group)
+            spoilt = rewritten(history, turn, thought.replace(found[which].group(), "", 1))
+            for later, text in thoughts(spoilt):
+                parts = re.split(r'("[^"]*")', text)
+                kept = [part if part.startswith('"') else part.replace(name, "it") for part in parts]
+                spoilt = rewritten(spoilt, later, "".join(kept)) if later >= turn else spoilt
+            yield spoilt
+
+
+def from_candidates(intent: str, history: History) -> Iterator[History]:
+    """One name taken out of what is named as possible."""
+    for turn, thought in thoughts(history):
+        for found in said(intent).finditer(thought):
+            names = re.split(r", | and ", next(group for group in found.groups() if group))
+            yield rewritten(history, turn, thought.replace(found.group(), found.group().replace(names[-1], "it")))
+
+
+def from_conclusion(which: int, of: Sequence[str], history: History) -> Iterator[History]:
+    """One of the list left out where all of it is compared, counted or measured by a bound."""
+    last = len(history) - 1
+    thought = history[last].turn.thought or ""
+    members = [name for _, text in thoughts(history) for name in noted("member", text)]
+    before = ("told", "untold", "complete", "all_listed", "keep", "strike", "member")
+    at = max((found.end() for intent in before for found in said(intent).finditer(thought)), default=0)
+    if len(members) > 2 and any(said(intent).search(thought) for intent in of):
+        yield rewritten(history, last, thought[:at] + thought[at:].replace(members[which], "it"))
+
+
+def noted(intent: str, thought: str) -> list[str]:
+    return [next(group for group in found.groups() if group) for found in said(intent).finditer(thought)]
+
+
+def without_reason(intent: str, history: History) -> Iterator[History]:
+    """A thought that begins where something is put aside."""
+    for turn, thought in thoughts(history):
+        for found in said(intent).finditer(thought):
+            yield rewritten(history, turn, thought[found.start() :])
+
+
+def silent_after(names: Sequence[str], several: bool, history: History) -> Iterator[History]:
+    """Nothing said any more behind a page (or several, opened together) but that a call is made."""
+    for turn, step in enumerate(history[:-2]):
+        calls = step.turn.calls
+        if calls and all(call.name in names for call in calls) and (len(calls) > 1) == several:
+            silent = history
+            for later in range(turn + 1, len(history)):
+                silent = rewritten(silent, later, "I try other words.")
+            yield silent
+
+
+def same_words(history: History) -> Iterator[History]:
+    for turn, thought in thoughts(history):
+        found = said("search_longer").search(thought) or said("search_rest").search(thought)
+        if found is not None and turn > 1:
+            again = next(call for step in history[:turn] for call in step.turn.calls if "query" in call.arguments)
+            yield rewritten(history, turn, "I change the words of the search and see what comes up.", calls=(again,))
+
+
+def taken_back(history: History) -> Iterator[History]:
+    for turn, thought in thoughts(history):
+        for found in said("found").finditer(thought):
+            name = next(group for group in found.groups() if group)
+            yield rewritten(history, turn, f"{thought} This page is about {name}. I drop {name}.")
+
+
+def wrong_after_all(history: History) -> Iterator[History]:
+    for turn, thought in thoughts(history):
+        for found in said("found").finditer(thought):
+            name = next(group for group in found.groups() if group)
+            why = f"born_in gives {name}. That was the wrong relation, so I go back to the list."
+            yield rewritten(history, turn, f"{thought} {why} I drop {name}.")
+
+
+def matches(told: str, history: History) -> Iterator[History]:
+    """Another number of matches than the tool has shown."""
+    for turn, thought in thoughts(history):
+        for intent in ("verified_once", "verified_often"):
+            found = said(intent).search(thought)
+            if found is not None:
+                yield rewritten(history, turn, thought.replace(found.group(), told))
+
+
+def unchecked(history: History) -> Iterator[History]:
+    last = len(history) - 1
+    yield rewritten(history, last, f"{history[last].turn.thought} There is another condition to test before I answer.")
+
+
+def unsearched(history: History) -> Iterator[History]:
+    asked = " ".join(str(call.arguments.get("query")) for step in history for call in step.turn.calls)
+    for turn, thought in thoughts(history):
+        for found in said("complete").finditer(thought):
+            title = re.search(r"\]\(", history[1].results[0].content) and re.findall(
+                r"\[(.+?)\]", history[0].results[0].content
+            )
+            other = next((name for name in title or () if name not in asked), None)
+            if other is not None:
+                yield rewritten(history, turn, thought.replace(found.group(), f"Nothing else turns up about {other}."))
+
+
+def another_page(history: History) -> Iterator[History]:
+    """It speaks of one page and opens another that was shown."""
+    places = re.findall(r"\]\((.+?)\)", " ".join(result.content for step in history[:1] for result in step.results))
+    for turn, thought in thoughts(history):
+        calls = history[turn].turn.calls
+        for name in ("document", "entity"):
+            if len(calls) == 1 and calls[0].name in ("open", "get_relations") and name in calls[0].arguments:
+                other = next((place for place in places[::-1] if place != calls[0].arguments[name]), None)
+                if other is not None:
+                    call = calls[0].model_copy(update={"arguments": {name: other}})
+                    yield rewritten(history, turn, thought, calls=(call,))
+
+
+COMPARED = ("is_first", "is_last", "is_least", "is_most")
+PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
+    "the first of a list": ("pages", Flaw.LIST, partial(omitted, 0)),
+    "one in the middle of a list": ("pages", Flaw.LIST, partial(omitted, 1)),
+    "the last of a list": ("pages", Flaw.LIST, partial(omitted, -1)),
+    "the first far end": ("graph", Flaw.LIST, partial(omitted, 0)),
+    "the last far end": ("graph", Flaw.LIST, partial(omitted, -1)),
+    "what was possible": ("pages", Flaw.CANDIDATE, partial(without, "candidates", 0)),
+    "one that was possible": ("pages", Flaw.CANDIDATE, partial(from_candidates, "candidates")),
+    "far ends that were possible": ("graph", Flaw.CANDIDATE, partial(without, "g_candidates", 0)),
+    "one far end that was possible": ("graph", Flaw.CANDIDATE, partial(from_candidates, "g_candidates")),
+    "the first of a comparison": ("pages", Flaw.COMPARISON, partial(from_conclusion, 0, COMPARED)),
+    "one in the middle of a comparison": ("pages", Flaw.COMPARISON, partial(from_conclusion, 1, COMPARED)),
+    "one that is measured by a bound": ("pages", Flaw.COMPARISON, partial(from_conclusion, 1, ("fits_bound",))),
+    "one that is counted": ("pages", Flaw.COMPARISON, partial(from_conclusion, 1, ("counted",))),
+    "the first that was looked up": ("pages", Flaw.UNTOLD, partial(without, "about", 0)),
+    "the last that was looked up": ("pages", Flaw.UNTOLD, partial(without, "about", -1)),
+    "why a page is put aside": ("pages", Flaw.DISMISSED, partial(without_reason, "dismiss")),
+    "why a member is struck": ("pages", Flaw.DISMISSED, partial(without_reason, "strike")),
+    "why a relation is put aside": ("graph", Flaw.DISMISSED, partial(without_reason, "dismiss")),
+    "a page": ("pages", Flaw.PAGE, partial(silent_after, ("open",), False)),
+    "one of several pages": ("pages", Flaw.PAGE, partial(silent_after, ("open",), True)),
+    "an entity": ("graph", Flaw.PAGE, partial(silent_after, ("get_relations",), False)),
+    "words that stay the same": ("pages", Flaw.REWORDED, same_words),
+    "taken and dropped": ("pages", Flaw.CONTRADICTED, taken_back),
+    "right and yet the wrong relation": ("graph", Flaw.CONTRADICTED, wrong_after_all),
+    "more matches than there are": (
+        "pages",
+        Flaw.MATCHES,
+        partial(matches, "There are 41 matches; none of them changes anything."),
+    ),
+    "a check that is not made": ("pages", Flaw.UNCHECKED, unchecked),
+    "a list that was not searched for": ("pages", Flaw.UNSEARCHED, unsearched),
+    "another page than it says": ("pages", Flaw.OTHER, another_page),
+    "another entity than it says": ("graph", Flaw.OTHER, another_page),
+}
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_what_is_planted_is_seen(name: str, runs: dict[str, list[Run]]) -> None:
+    where, flaw, plant = PLANTS[name]
+    planted = [(prompt, spoilt) for prompt, history in runs[where] for spoilt in plant(history)]
+    assert planted, "no run lends itself to it"
+    seen = [flaw in {one.flaw for one in inconsistencies(*run)} for run in planted]
+    assert sum(seen) >= 0.7 * len(seen), f"{sum(seen)} of {len(seen)}"
