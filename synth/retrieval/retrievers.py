@@ -137,9 +137,10 @@ class HybridRetriever:
         score: dict[int, float] = {}
         hits = self._words.search(query, depth)
         trust = min(1.0, self._words.share(query, hits[0].score) / _HELD) ** 2 if hits else 0.0
-        for weight, ranking in ((trust, hits), (1.0, near)):
-            for rank, hit in enumerate(ranking, start=1):
-                score[hit.document] = score.get(hit.document, 0.0) + weight / (_FUSION + rank)
+        rankings = ((trust, [hit.document for hit in hits]), (1.0, [found.document for found in near]))
+        for weight, ranking in rankings:
+            for rank, row in enumerate(ranking, start=1):
+                score[row] = score.get(row, 0.0) + weight / (_FUSION + rank)
         best = sorted(score, key=lambda row: (-round(score[row], 9), row))[:k]
         return [Found(row, round(score[row], 9), start.get(row)) for row in best]
 
