@@ -97,20 +97,25 @@ def log(number: int, *, right: bool) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("name", "stage"), [("llamafactory-sft", "sft"), ("llamafactory-dpo", "dpo")])
-def test_llamafactory_keeps_and_encodes_every_row_of_an_import(name: str, stage: str, tmp_path: Path) -> None:
+def test_llamafactory_keeps_and_encodes_every_run_of_an_import(tmp_path: Path) -> None:
     runs = [log(number, right=right) for number in range(8) for right in (True, False)]
     asked = [{"question": log(n, right=True)["messages"][1]["content"], "answer": str(1000 + n)} for n in range(8)]
     for file, rows in (("runs.jsonl", runs), ("questions.jsonl", asked)):
         (tmp_path / file).write_text("".join(json.dumps(row) + "\n" for row in rows))
     made = synth.annotate(tmp_path / "runs.jsonl", tmp_path / "questions.jsonl", tmp_path / "set")
-    chosen = ["selected=any"] if stage == "dpo" else ["role=policy"]
-    done = synth.export(made.path, name, tmp_path / "out", select=chosen)
-    wanted = done.report.splits["train"].records
-    assert wanted == 8
+    done = synth.export(made.path, "llamafactory-sft", tmp_path / "out", select=["role=policy"])
     found = read("llamafactory", str(done.path), block(done.path, "yaml"))
-    texts = wanted * (2 if stage == "dpo" else 1)
-    assert (found["rows"], found["kept"], found["texts"], found["stage"]) == (wanted, wanted, texts, stage)
+    assert (found["rows"], found["kept"], found["texts"], found["stage"]) == (8, 8, 8, "sft")
+
+
+def test_llamafactory_keeps_and_encodes_every_verified_pair_of_own_runs(tmp_path: Path) -> None:
+    script = ROOT / "docs" / "guides" / "own_runs.py"
+    subprocess.run([sys.executable, str(script)], cwd=tmp_path, check=True, capture_output=True)
+    done = synth.export(tmp_path / "out", "llamafactory-dpo", tmp_path / "dpo")
+    wanted = done.report.splits["train"].records
+    found = read("llamafactory", str(done.path), block(done.path, "yaml"))
+    assert (found["rows"], found["kept"], found["texts"], found["stage"]) == (wanted, wanted, 2 * wanted, "dpo")
+    assert wanted > 50
 
 
 def block(folder: Path, language: str) -> str:
