@@ -154,8 +154,8 @@ def _longest(named: Sequence[TellingPhrase]) -> Iterator[TellingPhrase]:
 def _surprise(runs: int, of: int, others: int, of_others: int) -> float:
     """Signed root of the likelihood-ratio statistic: about standard normal where both classes say it equally often."""
     share = (runs + others) / (of + of_others)
-    cells = ((runs, of * share), (of - runs, of * (1 - share)), (others, of_others * share))
-    cells = (*cells, (of_others - others, of_others * (1 - share)))
+    cells = [(runs, of * share), (of - runs, of * (1 - share))]
+    cells += [(others, of_others * share), (of_others - others, of_others * (1 - share))]
     return math.sqrt(max(0.0, 2 * sum(seen * math.log(seen / wanted) for seen, wanted in cells if seen)))
 
 
