@@ -303,6 +303,15 @@ def test_logs_of_several_agents_say_who_failed_them(tmp_path: Path) -> None:
     ]
 
 
+def test_a_verdict_that_came_with_a_run_stands_beside_a_gold_answer(tmp_path: Path) -> None:
+    file = write(tmp_path / "runs.jsonl", openai(correct=False), openai("It is Tervia, or so they say.", correct=True))
+    asked = write(tmp_path / "q.jsonl", {"question": QUESTION, "answer": "Tervia"})
+    synth.import_file(file, "auto", tmp_path / "out", tasks_file=asked)
+    assert [row.verdict.rule for row in synth.load(tmp_path / "out").rows("trajectories")] == ["recorded"] * 2
+    assert validate(tmp_path / "out") == []
+    assert not audit(tmp_path / "out").violations
+
+
 def test_the_command_says_what_it_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "f.jsonl", openai(), {})
     main(["import", str(file), "--from", "openai", "--out", str(tmp_path / "out")])
