@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from synth.agents.scripted.options import about, names, subject, term
+from synth.agents.scripted.pages.entries import entries_with, told_in
+from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.reference import left_out, looks_like, sought_kind, values_in
+from synth.agents.scripted.seen import SeenDocument
 from synth.environments.passages import passages_of
+from synth.schemas.documents import ValueKind
 
 QUESTION = (
     "More than one class is found in the pool module. "
@@ -160,3 +164,66 @@ def test_left_out(text: str, cue: str, value: str | None) -> None:
 )
 def test_fields(text: str, cue: str, values: list[str]) -> None:
     assert values_in(text, cue) == values
+
+
+MANUAL = """# Pumps
+
+## PumpRate Directive
+
+Description: | How fast the pump runs
+
+Default: | 35
+
+Status: | Core
+
+## PumpLag Directive
+
+Default: | 40
+
+Status: | Extension
+
+## All at a glance
+
+Setting | Default | Unit
+pump-window | 90 | minutes
+pump-retries | 18 | tries
+"""
+
+
+@pytest.fixture
+def manual() -> SeenDocument:
+    return SeenDocument("pumps.html", "Pumps", 1, {1: passages_of(MANUAL, "pumps.html", "Pumps", 1)})
+
+
+@pytest.mark.parametrize(
+    ("cue", "kind", "name", "told"),
+    [
+        ("Which status does the PumpLag directive have", "text", "PumpLag", ["Extension"]),
+        ("the default of the PumpRate directive", "number", "PumpRate", ["35"]),
+        ("the default of the pump-window setting", "number", "pump-window", ["90"]),
+        ("the unit of the pump-retries setting", "text", "pump-retries", ["tries"]),
+        ("the colour of the pump-retries setting", "text", "pump-retries", []),
+        ("Which directive is the default of", "entity", "PumpRate", []),
+    ],
+)
+def test_a_value_is_read_off_the_entry_and_the_row_of_its_name(
+    manual: SeenDocument, cue: str, kind: ValueKind, name: str, told: list[str]
+) -> None:
+    entry = about(manual.sentences(), name)
+    assert [value for sentence in entry for value in told_in(sentence, cue, kind, manual)] == told
+
+
+@pytest.mark.parametrize(
+    ("cue", "value", "entry"),
+    [
+        ("has status Extension", "Extension", ["PumpLag"]),
+        ("defaults to 35", "35", ["PumpRate"]),
+        ("has tries as its unit", "tries", ["pump-retries"]),
+        ("has tries as its colour", "tries", []),
+    ],
+)
+def test_an_entry_is_found_by_a_value_that_stands_under_it(
+    manual: SeenDocument, cue: str, value: str, entry: list[str]
+) -> None:
+    clue = Clue(cue, None, value, 0, value=True)
+    assert [option.text for option in entries_with([clue], manual, {}, lambda: 0.0, 0.12)] == entry

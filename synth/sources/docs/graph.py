@@ -296,7 +296,9 @@ class _Builder:
                 if (since := since_in(sentence)) is not None:
                     self._value(page, thing.entity, "since", start, end, since)
                     continue
-                if (default := default_in(sentence)) is not None and thing.entity != page.entity:
+                if (
+                    default := default_in(sentence, (thing.named.name, *thing.named.aliases))
+                ) is not None and thing.entity != page.entity:
                     self._value(page, thing.entity, "default", start, end, default)
                 if not described and line.prose:
                     described = True

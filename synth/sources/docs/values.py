@@ -29,6 +29,12 @@ _DEFAULTS = (
     re.compile(rf"\((?:[Tt]he )?default(?:s to|:| is| value:?)? {_VALUE}\)"),
     re.compile(rf"^(?:Default|default)(?: value)?(?::| is) {_VALUE}\.?$"),
 )
+_OTHER = re.compile(
+    r"(?:the )?((?!(?:default|following|this|the|an?|each|every|any|such|that|no|same|other)\b)[\w.:$-]+) "
+    r"(?:parameter|option|setting|directive|variable|flag|argument)\b",
+    re.IGNORECASE,
+)
+"""A sentence that begins with another thing's name: "The reject_code parameter specifies ... (default: 450)"."""
 _NO_VALUE = frozenset(
     "the a an to that this not in of only no use used set if when as for all any both either determined derived based "
     "whatever same one it its taken now also and or is are was be with from by at on usually generally always "
@@ -89,8 +95,11 @@ def field_in(line: str, names: tuple[str, ...]) -> Stated | None:
     return Stated(relation, value) if len(value) <= 80 else None
 
 
-def default_in(sentence: str) -> str | None:
-    """The default that a sentence states, or None."""
+def default_in(sentence: str, names: tuple[str, ...] = ()) -> str | None:
+    """The default that a sentence states of what goes by ``names``, or None."""
+    other = _OTHER.match(sentence)
+    if other is not None and other[1] not in names:
+        return None
     for pattern in _DEFAULTS:
         if match := pattern.search(sentence):
             value = plain_value(match["value"])[0]

@@ -17,6 +17,7 @@ from synth.schemas.documents import Edge
 from synth.schemas.row import Split
 from synth.sources.docs.salient import stands_alone
 from synth.tasks.docs.corpus import Corpus
+from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.wording import Words, in_place, subject_question
 from synth.text.words import FUNCTION_WORDS, tokens
 
@@ -126,7 +127,7 @@ class Items:
                     yield Item("subject", (number,), edge.value, "subject")
                 elif in_place(corpus.quote(edge), edge.value) is not None:
                     yield Item("sentence", (number,), edge.value, "sentence")
-                elif _english(corpus.quote(edge)):
+                elif _english(quote := corpus.quote(edge)) and not leaks(quote.replace(edge.value, " ", 1), edge.value):
                     yield Item("cloze", (number,), edge.value, "cloze")
 
     def _is_column(self, value: int, described: int) -> bool:

@@ -31,7 +31,7 @@ _SCARCE = 200
 """With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 3.0, "cited": 0.5, "sentence": 0.6, "cloze": 0.2}
+_WEIGHTS = {"shapes": 3.0, "cited": 0.5, "sentence": 0.8, "cloze": 0.2}
 """How gladly each family is asked: gaps and words asked for in the middle of a sentence last."""
 _SHAPES = "shapes"
 _GAP = "____"
@@ -266,7 +266,7 @@ class DocsProposer:
             return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
         told = in_place(quote, edge.value) if item.family == "sentence" else None
         if told is not None:
-            told = _inside(told, corpus.text(edge.document))
+            told = _inside(told, quote.split(" ", 1)[0], corpus.text(edge.document))
             frames = document_words().sentences if titled else document_words().anywhere
             question = _one_of(frames, generator).format(p=title, s=told)
             hop = self._said_there(edge, target, question.removesuffix("?"), masked)
@@ -326,11 +326,11 @@ def _around(question: str, inner: str) -> str:
     return before.strip() if len(before.split()) > 1 else after.strip(" ?")
 
 
-def _inside(sentence: str, page: str) -> str:
-    """The sentence as part of another: without its capital, where the page writes its first word without one, too."""
-    first = sentence.split(" ", 1)[0]
+def _inside(sentence: str, first: str, page: str) -> str:
+    """The sentence as part of another: its first word without a capital, where the page writes it so, too."""
     plain = first[0].lower() + first[1:]
-    return plain + sentence[len(first) :] if re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", page) else sentence
+    lower = re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", page)
+    return re.sub(rf"(?<!\S){re.escape(first)}(?!\S)", lambda _: plain, sentence, count=1) if lower else sentence
 
 
 def _masked(sentence: str, names: Sequence[str]) -> str | None:

@@ -182,13 +182,13 @@ def is_plural(label: str) -> bool:
 
 
 def in_place(sentence: str, word: str) -> str | None:
-    """A sentence that asks for its word in place of it, where that reads: "The permissions of which directory are
-    755"."""
+    """A sentence as a question for its word, without the sign: "in which directory are the manual pages installed", or
+    with the word in its place where it begins the clause: "for games, which directory is used"."""
     at = sentence.find(word)
     before, after = sentence[:at], sentence[at + len(word) :]
     if (said := _SAID.match(sentence)) is not None and imperative(said[1].lower()) in VERBS:
         return None  # "Sets the string to what": of whom it is said stands elsewhere
-    if len(sentence) > 190 or at < 12 or any(c in sentence for c in '“”":;()') or sentence.count(",") > 2:
+    if len(sentence) > 190 or at < 12 or any(c in before + after for c in '“”":;()') or sentence.count(",") > 2:
         return None
     if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", before + " " + after) or leaks(before + after, word):
         return None
@@ -203,8 +203,8 @@ def in_place(sentence: str, word: str) -> str | None:
         begins = before.endswith(", ") or not before
         if not begins and _BEFORE_ARGUMENT.search(before) is None:
             return None  # "the initial Postfix which driver", "the -l or which flag"
-        if not begins and len(after.split()) > 3:
-            return None  # nobody asks in the middle of a sentence
+        if not begins and after != "." and _BEHIND_ARGUMENT.match(after) is None:
+            return None  # "the which option flag"
         asked = f"which {noun}"
     elif "," not in before and _BEFORE_ARGUMENT.search(before) and _BEHIND_ARGUMENT.match(after):
         before = re.sub(r"\bthe $", "", before)
@@ -213,7 +213,46 @@ def in_place(sentence: str, word: str) -> str | None:
             return None  # who can tell whether that is a person?
     else:
         return None
-    return f"{before}{asked}{after}".rstrip(".")
+    after = after.rstrip(".")
+    return f"{before}{asked}{after}" if before.endswith(", ") or not before else _fronted(before, asked, after)
+
+
+_AUXILIARY = re.compile(r" (is|are|was|were|can|must|may|will|should) ")
+_CLAUSE = re.compile(r",|\b(?:that|which|who|where|when|if|because|and|or|but|not|has|have)\b")
+_PREPOSITION = re.compile(r" (?:in|by|with|from|to|on|at|for|under|into|via|using|as)$")
+
+
+def _fronted(before: str, asked: str, after: str) -> str | None:
+    """A sentence around what it asks for as a question: "Manual pages are kept in which file" -> "in which file are
+    manual pages kept"; None where it is built in another way."""
+    said = before.rstrip()
+    if _CLAUSE.search(said):
+        return None
+    preposition = _PREPOSITION.search(f" {said}")
+    first = f"{preposition.group().strip()} {asked}" if preposition else asked
+    said = said[: len(said) - len(preposition.group())].rstrip() if preposition else said
+    auxiliaries = list(_AUXILIARY.finditer(f"{said} "))
+    if len(auxiliaries) == 1:
+        subject, verb, rest = said[: auxiliaries[0].start()], auxiliaries[0][1], said[auxiliaries[0].end() - 1 :]
+        return f"{first} {verb} {_inner(subject)}{rest if rest.strip() else ''}{after}"
+    words = said.split()
+    at = next((n for n, word in enumerate(words) if n and word.islower() and imperative(word) in VERBS - _NOUNS), 0)
+    subject, base = " ".join(words[:at]), imperative(words[at]) if at else ""
+    if not at or auxiliaries or len(words[:at]) > 5:
+        return None
+    if base == words[at] and not is_plural(subject):
+        return None
+    auxiliary = "does" if base != words[at] else "do"
+    return f"{first} {auxiliary} {_inner(subject)} {' '.join([base, *words[at + 1 :]])}{after}"
+
+
+def _inner(subject: str) -> str:
+    """A subject in the middle of a sentence."""
+    return (
+        subject[0].lower() + subject[1:]
+        if re.match(r"(?:The|An?|All|Each|Every|No|Any|Its|You|Your|Most|Some)\b", subject)
+        else subject
+    )
 
 
 def subject_question(sentence: str, word: str) -> tuple[str, str] | None:

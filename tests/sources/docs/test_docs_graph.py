@@ -179,6 +179,8 @@ def test_links_to_pages_outside_the_table_are_left_out() -> None:
         (default_in, "It defaults to the value “left” if nothing is said.", "left"),
         (default_in, "The default is 30 seconds.", "30 seconds"),
         (default_in, "The default is the value of the other setting.", None),
+        (default_in, "This option waits for a while (default: 3).", "3"),
+        (default_in, "The depth parameter says how deep it goes (default: 450).", None),
         (default_in, "The default is platform-dependent.", None),
         (default_in, "The default is behavior that depends on nothing.", None),
     ],
