@@ -169,7 +169,7 @@ def test_runs_of_one_id_that_differ_are_told_apart(tmp_path: Path) -> None:
     first, second = synth.load(tmp_path / "out").rows("trajectories")
     assert (first.id, second.id, second.details["given"]["id"]) == ("a", "a-2", "a")
     (rejected,) = synth.load(tmp_path / "out").rows("rejected")
-    assert rejected.row_id == "b.json: object 1"
+    assert rejected.row_id == "more/b.json: object 1"
 
 
 def test_what_would_be_taken_is_shown_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
