@@ -1,16 +1,29 @@
 """Recall of retrievers on paraphrased questions: ``python tests/benchmarks/bench_retrieval.py [--model M]``.
 
 48 short pages, each with a question that avoids its words (``tests/retrieval/paraphrased.tsv``). Without
-a model, ``dense`` compares by the embedded encoder, which sees words and spelling.
+a model, ``dense`` compares by the embedded encoder, which sees words and spelling. ``--policy`` also asks an agent, who
+searches for the question as it stands, opens the first result and answers with the first clause of that page.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+from shared_builds import LEAN
+from stand_ins.model_server import ModelServer
+from stand_ins.model_server.conversation import read_conversation
+from stand_ins.model_server.replies import Call, Reply
+
+import synth
+from synth.environments.observed import observe
+from synth.environments.shown import Page
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.encoder import Encoder, hashed_encoder, sentence_encoder
 from synth.retrieval.passages import PassageIndex
@@ -40,10 +53,49 @@ def recall(retriever: Retriever, k: int) -> float:
     return sum(found) / len(found)
 
 
+def first_clause(text: str) -> str:
+    return re.split(r"[,.;]", text, maxsplit=1)[0]
+
+
+class _Reader:
+    """Searches for the question, opens the first result, answers with its first clause."""
+
+    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        asked = read_conversation(request)
+        if not asked.history:
+            return Reply(calls=(Call.of("search", query=asked.prompt.question),))
+        shown = observe(asked.history[-1].results[-1].content)
+        if isinstance(shown, Page):
+            return Reply(content=first_clause(shown.text))
+        return Reply(calls=(Call.of("open", document=shown.results[0].document),))
+
+
+def success(retriever: str, model: str | None, folder: Path) -> tuple[int, int]:
+    """Runs of the policy that are right, of all."""
+    pages = [{"id": f"p{row}", "title": title, "text": text} for row, (title, text, _) in enumerate(rows())]
+    asked = [
+        {"question": question, "answer": first_clause(text), "documents": [f"p{row}"]}
+        for row, (_, text, question) in enumerate(rows())
+    ]
+    for name, lines in (("pages", pages), ("asked", asked)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with ModelServer({"reader": _Reader()}) as server:
+        role = {"backend": "openai", "model": "reader", "endpoints": [server.url]}
+        vectors = None if model is None or retriever == "bm25" else {"encoder": "sentence-transformers", "model": model}
+        found = {"environment.retriever": retriever, "environment.vectors": vectors}
+        settings = {**LEAN, "roles": {"policy": role}, "dedup": None, **found}
+        given = {"source": folder / "pages.jsonl", "tasks_file": folder / "asked.jsonl", "store": folder / "store"}
+        built = synth.build("docs-search", out=folder / retriever, settings=settings, **given)
+    runs = [row.success for row in synth.load(built.path).rows("trajectories")]
+    return sum(map(bool, runs)), len(runs)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", help="name or folder of a sentence-transformers model")
-    model = parser.parse_args().model
+    parser.add_argument("--policy", action="store_true", help="also ask an agent that opens the first result")
+    options = parser.parse_args()
+    model = options.model
     encoder: Encoder = sentence_encoder(model=model) if model else hashed_encoder()
     print(f"{encoder.name}, {len(rows())} questions")
     made = retrievers(encoder)
@@ -51,6 +103,10 @@ def main() -> None:
     for name, retriever in made.items():
         first, ten = recall(retriever, 1), recall(retriever, 10)
         print(f"{name}: recall@1 {first:.3f}, recall@10 {ten:.3f} = {ten / base:.2f} of BM25")
+    with TemporaryDirectory() as folder:
+        for name in made if options.policy else ():
+            right, runs = success(name, model, Path(folder))
+            print(f"{name}: the policy solves {right} of {runs}")
 
 
 if __name__ == "__main__":
