@@ -31,7 +31,7 @@ _SCARCE = 200
 """With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 3.0, "cited": 0.5, "sentence": 0.8, "cloze": 0.2}
+_WEIGHTS = {"shapes": 3.0, "cited": 0.25, "sentence": 0.8, "cloze": 0.15}
 """How gladly each family is asked: gaps and words asked for in the middle of a sentence last."""
 _SHAPES = "shapes"
 _GAP = "____"
@@ -41,7 +41,7 @@ _NOTHING = Reason.NO_WALK
 class DocsTasksConfig(Described):
     """Which questions, and how strictly they are judged."""
 
-    cloze_share: float = Field(default=0.05, ge=0, le=1)
+    cloze_share: float = Field(default=0.03, ge=0, le=1)
     """Share of candidates that are sentences with a gap, where the documents offer enough of the other families."""
     max_characters: int = Field(default=420, ge=80)
     """Longer questions are rejected (``unnatural``)."""
