@@ -174,13 +174,18 @@ class DocsProposer:
         row = self.corpus.entities[entity].document
         names = self._names(entity)
         own = (edge.document, edge.start, edge.end)
-        if not self._words.is_local(entity) and self._judge.rival(clause, own, names, None) is None:
+        alone = (
+            self._judge.rival(clause, own, names, None) is None and self.items.also_said(entity, clause, None) is None
+        )
+        if not self._words.is_local(entity) and alone:
             return noun, clause
         place = self._words.place(row)
         if not place:
             return Failure(Reason.NOT_UNIQUE, "its page has no title of its own")
         if (rival := self._judge.rival(clause, own, names, row)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"the page says the same elsewhere: {rival!r}")
+        if (other := self.items.also_said(entity, clause, row)) is not None:
+            return Failure(Reason.NOT_UNIQUE, f"the same is said of {self.corpus.entities[other].name!r}")
         return f"{noun} {place}", clause
 
     def _names(self, entity: int) -> tuple[str, ...]:
