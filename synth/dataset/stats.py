@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.dataset.configs import CONFIGS
+from synth.dataset.phrasing import TellingPhrase, telling_phrases
 from synth.dataset.reader import load
 from synth.inputs import parse_json
 from synth.schemas.difficulty import DifficultyReport, TaskYield
@@ -83,6 +84,8 @@ class Stats(Row):
     """Model calls behind the rows, by role and model; cost at the recipe's prices."""
     lengths: dict[str, Lengths]
     """In code points for texts."""
+    telling: tuple[TellingPhrase, ...]
+    """Phrases that tell how a run ends, who acted or what is refused, and are no evidence of it. None is wanted."""
 
 
 def stats(folder: str | Path) -> Stats:
@@ -148,6 +151,7 @@ def stats(folder: str | Path) -> Stats:
         pairs=report.pairs,
         models=report.model_uses(),
         lengths={name: _lengths(np.concatenate(parts)) for name, parts in values.items()},
+        telling=telling_phrases(dataset),
         **{name: _sorted(counter) for name, counter in counters.items()},
     )
 

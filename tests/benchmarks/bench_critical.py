@@ -52,7 +52,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.corpus import PROVENANCE, ListTable
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "critical"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "annotate" / "critical"))
 from critical_baselines import cso, monte_carlo
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "labels"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "annotate" / "labels"))
 
 from first_errors import UNDECIDED, Facts, first_error
 

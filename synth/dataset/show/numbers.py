@@ -147,6 +147,20 @@ def number_tables(numbers: Stats) -> dict[str, NumberTable]:
                 for use in numbers.models
             ],
         ),
+        "telling": NumberTable(
+            "phrases that tell the class of a row",
+            ("phrase", "classes", "runs with it", "of the others", "ratio"),
+            [
+                (
+                    of.phrase,
+                    of.classes,
+                    f"{of.runs:,} of {of.of:,}",
+                    f"{of.others:,} of {of.of_others:,}",
+                    str(of.ratio),
+                )
+                for of in numbers.telling[:_SHOWN]
+            ],
+        ),
         "lengths": NumberTable(
             "lengths (characters, turns, calls)",
             ("of", "rows", "mean", "minimum", "median", "90 %", "maximum"),
