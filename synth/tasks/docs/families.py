@@ -73,9 +73,9 @@ class Items:
     def also_said(self, entity: int, clause: str, row: int | None) -> int | None:
         """Another thing of its kind of which a description says every word of a clause; ``row``: on this page alone."""
         corpus, wanted = self._corpus, _content(clause)
-        held = [self._words_of.get(word, frozenset()) for word in wanted]
+        held: list[set[int]] = [self._words_of.get(word, set()) for word in wanted]
         found = corpus.entities[entity]
-        for other in sorted(set.intersection(*map(set, held)) if held else ()):
+        for other in sorted(set[int].intersection(*held) if held else ()):
             rival = corpus.entities[other]
             if rival.kind == found.kind and rival.name != found.name and row in (None, rival.document):
                 return other
