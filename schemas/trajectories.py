@@ -12,7 +12,7 @@ from synth.schemas.details import Facts
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonList, JsonObject, Key, NonEmpty, Ref, Row, Split
 
-__all__ = ["RECORDED", "CallErrors", "Recorded", "Role", "StopReason", "TrajectoryRow", "Verdict"]
+__all__ = ["RECORDED", "CallErrors", "Recorded", "Role", "StopReason", "TrajectoryRow", "Verdict", "judged_elsewhere"]
 
 RECORDED = "recorded"
 """Stands for the environment of a run that was recorded elsewhere and can't be opened here."""
@@ -46,6 +46,15 @@ class Verdict(Row):
     """Name of the rule that decided: ``exact``, ``alias``, ``number``, ``date``, ``no_answer``, ..."""
     evidence: str = ""
     """What the rule compared, in words."""
+
+
+def judged_elsewhere(verdict: Verdict, task_environment: str, environment: str | None) -> bool:
+    """Whether a verdict is not our rules': it came with a recorded run, or an environment of the user's gave it.
+
+    Args:
+        environment: Of a run, its own; None = of a continuation, which is made where an environment was opened.
+    """
+    return task_environment == RECORDED and (verdict.rule == RECORDED or environment != RECORDED)
 
 
 class TrajectoryRow(Row):

@@ -236,6 +236,12 @@ class Bm25Index:
         count = self.frequency(token)
         return _idf(count, self.n_documents) if count else 0.0
 
+    def share(self, query: str, score: float) -> float:
+        """How much of the query's weight a document of this score holds, 0 to 1: a word that no document has weighs as
+        much as one that a single document might have."""
+        whole = sum(_idf(self.frequency(token), self.n_documents) for token in {*tokenize(query)})
+        return min(1.0, score / whole) if whole else 0.0
+
     def _known(self, tokens: Iterable[str]) -> Ints:
         """Numbers of the distinct tokens that the vocabulary has, ascending."""
         numbers = {number for token in set(tokens) if (number := self._find(token)) is not None}

@@ -36,6 +36,10 @@ _FUSION = 60
 1 / (60 + rank) over the rankings."""
 _DEPTH = 100
 """Results of each ranking that are fused."""
+_HELD = 0.4
+"""Where the best page by words holds so much of the query's weight, words and passages count alike; where it holds
+less, words count by the square of the proportion. The mean is 0.55 on questions in a page's own words, 0.05 on
+paraphrases."""
 
 
 class Arrays(Protocol):
@@ -119,7 +123,7 @@ class DenseRetriever:
 
 
 class HybridRetriever:
-    """BM25 and passages, fused by reciprocal ranks."""
+    """BM25 and passages, fused by reciprocal ranks. Words count for less where no page holds those of the query."""
 
     def __init__(self, passages: PassageIndex, words: Bm25Index) -> None:
         self._passages, self._words = passages, words
@@ -131,10 +135,12 @@ class HybridRetriever:
         near = self._passages.search(query, depth)
         start = {found.document: found.start for found in near}
         score: dict[int, float] = {}
-        rankings = [[hit.document for hit in self._words.search(query, depth)], [found.document for found in near]]
-        for ranking in rankings:
+        hits = self._words.search(query, depth)
+        trust = min(1.0, self._words.share(query, hits[0].score) / _HELD) ** 2 if hits else 0.0
+        rankings = ((trust, [hit.document for hit in hits]), (1.0, [found.document for found in near]))
+        for weight, ranking in rankings:
             for rank, row in enumerate(ranking, start=1):
-                score[row] = score.get(row, 0.0) + 1 / (_FUSION + rank)
+                score[row] = score.get(row, 0.0) + weight / (_FUSION + rank)
         best = sorted(score, key=lambda row: (-round(score[row], 9), row))[:k]
         return [Found(row, round(score[row], 9), start.get(row)) for row in best]
 
@@ -155,7 +161,7 @@ def open_dense(*, inputs: Arrays, encoder: Encoder, index: IndexKind = "exact") 
     return DenseRetriever(*_opened(inputs, encoder, index))
 
 
-@versioned(1)
+@versioned(2)
 def open_hybrid(*, inputs: Arrays, encoder: Encoder, index: IndexKind = "exact") -> HybridRetriever:
     """Both over the arrays ``passages`` and ``index``."""
     return HybridRetriever(*_opened(inputs, encoder, index))

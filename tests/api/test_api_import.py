@@ -169,7 +169,7 @@ def test_runs_of_one_id_that_differ_are_told_apart(tmp_path: Path) -> None:
     first, second = synth.load(tmp_path / "out").rows("trajectories")
     assert (first.id, second.id, second.details["given"]["id"]) == ("a", "a-2", "a")
     (rejected,) = synth.load(tmp_path / "out").rows("rejected")
-    assert rejected.row_id == "b.json: object 1"
+    assert rejected.row_id == "more/b.json: object 1"
 
 
 def test_what_would_be_taken_is_shown_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -301,6 +301,15 @@ def test_logs_of_several_agents_say_who_failed_them(tmp_path: Path) -> None:
         "[Finder]",
         "TERMINATE",
     ]
+
+
+def test_a_verdict_that_came_with_a_run_stands_beside_a_gold_answer(tmp_path: Path) -> None:
+    file = write(tmp_path / "runs.jsonl", openai(correct=False), openai("It is Tervia, or so they say.", correct=True))
+    asked = write(tmp_path / "q.jsonl", {"question": QUESTION, "answer": "Tervia"})
+    synth.import_file(file, "auto", tmp_path / "out", tasks_file=asked)
+    assert [row.verdict.rule for row in synth.load(tmp_path / "out").rows("trajectories")] == ["recorded"] * 2
+    assert validate(tmp_path / "out") == []
+    assert not audit(tmp_path / "out").violations
 
 
 def test_the_command_says_what_it_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

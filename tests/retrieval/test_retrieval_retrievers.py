@@ -19,6 +19,7 @@ from synth.errors import InputError
 from synth.pipelines.planner import plan
 from synth.pipelines.reopen import reopen
 from synth.recipe.load import load_recipe
+from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.encoder import HashedEncoder
 from synth.retrieval.passages import PassageIndex, cut
 from synth.schemas.arrow import from_arrow
@@ -40,15 +41,27 @@ def test_each_retriever_finds_pages_by_their_own_words_and_paraphrases_are_out_o
     assert recall(made["bm25"], 10) < 0.3
 
 
-def test_ranks_are_fused_as_stated() -> None:
+@pytest.mark.parametrize(
+    ("query", "trusted"), [("a loan for music at night", False), ("fill the vessel with vinegar and water", True)]
+)
+def test_ranks_are_fused_as_stated(query: str, trusted: bool) -> None:
     made = retrievers(HashedEncoder())
-    query = "a loan for music at night"
+    words = made["bm25"]
+    assert isinstance(words, Bm25Index)
+    trust = min(1.0, words.share(query, words.search(query, 1)[0].score) / 0.4) ** 2
+    assert (trust == 1) is trusted
     ranks = [{hit.document: n for n, hit in enumerate(made[name].search(query, 100), 1)} for name in ("bm25", "dense")]
     wanted = {
-        row: sum(1 / (60 + found[row]) for found in ranks if row in found) for row in {row for r in ranks for row in r}
+        row: sum(weight / (60 + found[row]) for weight, found in zip((trust, 1), ranks, strict=True) if row in found)
+        for row in {row for found in ranks for row in found}
     }
     best = sorted(wanted, key=lambda row: (-round(wanted[row], 9), row))
     assert [hit.document for hit in made["hybrid"].search(query, 7)] == best[:7]
+
+
+def test_fusing_costs_nothing_where_words_do_not_match() -> None:
+    made = retrievers(HashedEncoder())
+    assert recall(made["hybrid"], 10) >= recall(made["dense"], 10)
 
 
 def test_a_long_document_is_found_by_any_of_its_passages() -> None:

@@ -26,7 +26,7 @@ from synth.schemas.reports import BuildReport
 from synth.schemas.row import JsonObject
 from synth.schemas.steps import ContinuationRow, PreferenceRow, Repair
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
+from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict, judged_elsewhere
 from synth.tasks.safety_pairs import twin_of
 
 __all__ = ["PLAN_RULES", "RUN_RULES", "PlanAudit", "answers_of", "judge_runs"]
@@ -303,6 +303,7 @@ _KEPT = (
     "answer_ordered",
     "details",
     "shape",
+    "environment",
 )
 
 
@@ -321,6 +322,8 @@ def judge_runs(dataset: Dataset, tasks: Mapping[str, Task], found: Findings) -> 
                 continue  # the plain validation says so
             if row.stop_reason is StopReason.REJECTED and row.verdict.correct is None:
                 continue  # it gave no answer that could be judged
+            if judged_elsewhere(row.verdict, task.environment, getattr(row, "environment", None)):
+                continue
             found.rows["verdict"] += 1
             verdict = check_task(task, row.answer)
             if verdict.correct != row.verdict.correct:

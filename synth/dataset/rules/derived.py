@@ -26,7 +26,7 @@ from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.reports import BuildReport
 from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import StopReason, TrajectoryRow
+from synth.schemas.trajectories import StopReason, TrajectoryRow, judged_elsewhere
 from synth.tasks.difficulty import cross_fit
 
 __all__ = ["derived_problems"]
@@ -103,6 +103,8 @@ def _verdict(row: TrajectoryRow | ContinuationRow, task: Task | None) -> Iterato
     if row.stop_reason is StopReason.REJECTED:  # a model cut it short, so there is nothing to judge
         if row.answer is not None or row.verdict.correct is not None:
             yield f"verdict: {row.verdict.rule}, of a run that came to no end"
+        return
+    if judged_elsewhere(row.verdict, task.environment, getattr(row, "environment", None)):
         return
     wanted = check_task(task, row.answer)
     if row.verdict != wanted:

@@ -115,7 +115,7 @@ def test_meaning_finds_what_words_do_not() -> None:
     found = {name: recall(retriever, 10) for name, retriever in made.items()}
     assert found["dense"] >= 0.9
     assert found["dense"] >= 2 * found["bm25"]
-    assert found["hybrid"] >= 1.5 * found["bm25"]
+    assert found["hybrid"] >= found["dense"] - 0.05
 
 
 _MEANINGS = {
