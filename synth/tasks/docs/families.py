@@ -52,6 +52,8 @@ class Items:
         """Relations that lead to what a question can ask for."""
         self._said: dict[int, tuple[int, str]] = {}
         """Thing -> (edge, clause) of the description that is used for it."""
+        self._words_of: dict[str, set[int]] = defaultdict(set)
+        """Word -> things of which a description uses it."""
         self._values: dict[int, list[int]] = defaultdict(list)
         self._describe()
         self._value_edges()
@@ -68,6 +70,17 @@ class Items:
             else:
                 self.dropped["pages of two splits" if owners else "pages that no split owns"] += 1
 
+    def also_said(self, entity: int, clause: str, row: int | None) -> int | None:
+        """Another thing of its kind of which a description says every word of a clause; ``row``: on this page alone."""
+        corpus, wanted = self._corpus, _content(clause)
+        held: list[set[int]] = [self._words_of.get(word, set()) for word in wanted]
+        found = corpus.entities[entity]
+        for other in sorted(set[int].intersection(*held) if held else ()):
+            rival = corpus.entities[other]
+            if rival.kind == found.kind and rival.name != found.name and row in (None, rival.document):
+                return other
+        return None
+
     def said(self, entity: int) -> tuple[int, str] | None:
         return self._said.get(entity)
 
@@ -77,7 +90,11 @@ class Items:
 
     def _describe(self) -> None:
         for number, edge in enumerate(self._corpus.edges):
-            if edge.relation not in DESCRIBED or edge.value is None or edge.subject in self._said:
+            if edge.relation not in DESCRIBED or edge.value is None:
+                continue
+            for word in _content(edge.value):
+                self._words_of[word].add(edge.subject)
+            if edge.subject in self._said:
                 continue
             if edge.document not in self._corpus.english:
                 self.dropped["pages of another language"] += 1
@@ -144,6 +161,10 @@ def is_answer(value: str) -> bool:
     return (
         0 < len(value) <= _LONGEST and "\n" not in value and any(c.isalnum() for c in value) and len(value.split()) <= 8
     )
+
+
+def _content(text: str) -> set[str]:
+    return {word for word in tokens(text) if word not in FUNCTION_WORDS and len(word) > 1}
 
 
 def _english(sentence: str) -> bool:

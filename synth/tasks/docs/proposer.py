@@ -31,7 +31,7 @@ _SCARCE = 200
 """With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 3.0, "cited": 0.5, "sentence": 0.8, "cloze": 0.2}
+_WEIGHTS = {"shapes": 3.0, "cited": 0.25, "sentence": 0.8, "cloze": 0.15}
 """How gladly each family is asked: gaps and words asked for in the middle of a sentence last."""
 _SHAPES = "shapes"
 _GAP = "____"
@@ -41,7 +41,7 @@ _NOTHING = Reason.NO_WALK
 class DocsTasksConfig(Described):
     """Which questions, and how strictly they are judged."""
 
-    cloze_share: float = Field(default=0.05, ge=0, le=1)
+    cloze_share: float = Field(default=0.03, ge=0, le=1)
     """Share of candidates that are sentences with a gap, where the documents offer enough of the other families."""
     max_characters: int = Field(default=420, ge=80)
     """Longer questions are rejected (``unnatural``)."""
@@ -174,13 +174,18 @@ class DocsProposer:
         row = self.corpus.entities[entity].document
         names = self._names(entity)
         own = (edge.document, edge.start, edge.end)
-        if not self._words.is_local(entity) and self._judge.rival(clause, own, names, None) is None:
+        alone = (
+            self._judge.rival(clause, own, names, None) is None and self.items.also_said(entity, clause, None) is None
+        )
+        if not self._words.is_local(entity) and alone:
             return noun, clause
         place = self._words.place(row)
         if not place:
             return Failure(Reason.NOT_UNIQUE, "its page has no title of its own")
         if (rival := self._judge.rival(clause, own, names, row)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"the page says the same elsewhere: {rival!r}")
+        if (other := self.items.also_said(entity, clause, row)) is not None:
+            return Failure(Reason.NOT_UNIQUE, f"the same is said of {self.corpus.entities[other].name!r}")
         return f"{noun} {place}", clause
 
     def _names(self, entity: int) -> tuple[str, ...]:

@@ -218,7 +218,10 @@ def in_place(sentence: str, word: str) -> str | None:
 
 
 _AUXILIARY = re.compile(r" (is|are|was|were|can|must|may|will|should) ")
-_CLAUSE = re.compile(r",|\b(?:that|which|who|where|when|if|because|and|or|but|not|has|have)\b")
+_CLAUSE = re.compile(
+    r",|\b(?:that|which|who|where|when|if|because|and|or|but|not|has|have|unless|while|so|this|these|such)\b",
+    re.IGNORECASE,
+)
 _PREPOSITION = re.compile(r" (?:in|by|with|from|to|on|at|for|under|into|via|using|as)$")
 
 

@@ -112,6 +112,7 @@ def test_small_words() -> None:
     [
         ("The permissions of the spool directory are set with the mode option.", "mode",
          "with which option are the permissions of the spool directory set"),
+        ("If there is a message at least once every 7 days the folded data never expires.", "7 days", None),
         ("The option keeps all scores of the game in the /srv/fold directory.", "/srv/fold",
          "in which directory does the option keep all scores of the game"),
         ("The maximum length of a folded line is 1023 characters.", "1023 characters",
