@@ -166,8 +166,8 @@ class Duplicates:
 
 
 class UniqueDocuments(TableStage[DuplicatesConfig]):
-    """One document of each cluster; links to the others lead to it. Triples of a duplicate go with it, for their spans
-    are of its own text."""
+    """One document of each cluster; links to the others lead to it, and links to pages that were rejected are gone.
+    Triples of a duplicate go with it, for their spans are of its own text."""
 
     name = "unique_documents"
     version = 3
@@ -188,7 +188,7 @@ class UniqueDocuments(TableStage[DuplicatesConfig]):
         ]
         return Batch(
             tables={
-                "documents": _without(table.arrow, found.of) if found.of else table.arrow,
+                "documents": _without(table.arrow, found.of) if found.of or _dangles(table.arrow) else table.arrow,
                 "duplicates": found.table(),
                 **({"triples": self._kept(found.of)} if "triples" in inputs else {}),
             },
@@ -205,12 +205,19 @@ class UniqueDocuments(TableStage[DuplicatesConfig]):
         return kept
 
 
+def _dangles(documents: pa.Table) -> bool:
+    """Whether a page links to one that is not there: it was empty, too large, or could not be read."""
+    targets = pc.struct_field(pc.list_flatten(documents.column("links")), "target")
+    return not pc.all(pc.is_in(targets, value_set=documents.column("id").combine_chunks())).as_py()
+
+
 def _without(documents: pa.Table, of: Mapping[str, str]) -> pa.Table:
     """The documents that are not duplicates, with links to those that stay."""
     schema = arrow_schema(Document)
     gone = pa.array(sorted(of), pa.string())
     kept = documents.filter(pc.invert(pc.is_in(documents.column("id"), value_set=gone)))
     anchors: dict[str, frozenset[str]] = {}
+    there = frozenset(documents.column("id").to_pylist())
     stays = pa.array(sorted(set(of.values())), pa.string())
     representatives = documents.filter(pc.is_in(documents.column("id"), value_set=stays)).select(["id", "anchors"])
     for name, places in zip(*(column.to_pylist() for column in representatives.columns), strict=True):
@@ -218,14 +225,16 @@ def _without(documents: pa.Table, of: Mapping[str, str]) -> pa.Table:
     parts = []
     for start in range(0, len(kept), _CHUNK):
         rows = from_arrow(kept.slice(start, _CHUNK), Document)
-        parts.append(to_arrow([_linked(row, of, anchors) for row in rows], Document))
+        parts.append(to_arrow([_linked(row, of, anchors, there) for row in rows], Document))
     return pa.concat_tables(parts) if parts else schema.empty_table()
 
 
-def _linked(row: Document, of: Mapping[str, str], anchors: Mapping[str, frozenset[str]]) -> Document:
-    if not any(link.target in of for link in row.links):
+def _linked(
+    row: Document, of: Mapping[str, str], anchors: Mapping[str, frozenset[str]], there: frozenset[str]
+) -> Document:
+    if all(link.target in there and link.target not in of for link in row.links):
         return row
-    return row.model_copy(update={"links": tuple(_links(row, of, anchors))})
+    return row.model_copy(update={"links": tuple(link for link in _links(row, of, anchors) if link.target in there)})
 
 
 def _links(row: Document, of: Mapping[str, str], anchors: Mapping[str, frozenset[str]]) -> Iterator[Link]:
