@@ -19,7 +19,7 @@ from synth.schemas.plans import Planned
 from synth.schemas.row import Row
 from synth.text.words import fold
 
-__all__ = ["TellingPhrase", "collected", "telling", "telling_phrases"]
+__all__ = ["Said", "TellingPhrase", "phrases_of", "telling", "telling_phrases"]
 
 _LONGEST = 6
 """Words of a phrase."""
@@ -56,7 +56,9 @@ class TellingPhrase(Row):
 
 
 @dataclass
-class _Class:
+class Said:
+    """What the runs of a class say: how many hold each phrase."""
+
     runs: int = 0
     holding: Counter[str] = field(default_factory=Counter)
 
@@ -69,17 +71,17 @@ def telling_phrases(dataset: Dataset) -> tuple[TellingPhrase, ...]:
     """The worst first, over the thoughts of scripted players (of each role, those that succeeded against those that
     failed; of those that succeeded, one role against the other) and over requests (refused ones against the others). A
     model's phrases are its own, and are not looked at."""
-    runs: dict[tuple[str, str], _Class] = {}
+    runs: dict[tuple[str, str], Said] = {}
     for row in dataset.rows("trajectories"):
         if row.model is None and row.verdict.correct is not None:
             texts = [getattr(item, "reasoning_content", None) for item in row.content]
-            own = runs.setdefault((row.role, "success" if row.success else "failure"), _Class())
+            own = runs.setdefault((row.role, "success" if row.success else "failure"), Said())
             own.add(phrases_of(text for text in texts if text))
-    asked: dict[str, _Class] = {}
+    asked: dict[str, Said] = {}
     for task in dataset.rows("tasks"):
         if Planned.stand_in(task.details):
             outcome = Planned.of(task.details).plan.outcome
-            asked.setdefault("refused" if outcome == "refused" else "done", _Class()).add(phrases_of((task.question,)))
+            asked.setdefault("refused" if outcome == "refused" else "done", Said()).add(phrases_of((task.question,)))
     pairs = [(runs.get((role, "success")), runs.get((role, "failure")), role) for role in ("teacher", "policy")]
     pairs.append((runs.get(("teacher", "success")), runs.get(("policy", "success")), "success, teacher or policy"))
     pairs.append((asked.get("refused"), asked.get("done"), "requests"))
@@ -91,14 +93,6 @@ def telling_phrases(dataset: Dataset) -> tuple[TellingPhrase, ...]:
             found += telling(one, other, f"{what}: {first} against {second}")
             found += telling(other, one, f"{what}: {second} against {first}")
     return tuple(sorted(found, key=lambda one: (-one.ratio, one.phrase)))
-
-
-def collected(runs: Iterable[Iterable[str]]) -> _Class:
-    """A class of rows, each with its texts."""
-    made = _Class()
-    for texts in runs:
-        made.add(phrases_of(texts))
-    return made
 
 
 def phrases_of(texts: Iterable[str]) -> frozenset[str]:
@@ -122,7 +116,7 @@ def _grams(text: str) -> Iterator[str]:
         start = word in ".!?:…"
 
 
-def telling(one: _Class, other: _Class, classes: str) -> Iterator[TellingPhrase]:
+def telling(one: Said, other: Said, classes: str) -> Iterator[TellingPhrase]:
     """Phrases of ``one`` that are rare in ``other``; of nested ones with the same counts the longest."""
     named: list[TellingPhrase] = []
     for phrase, runs in one.holding.items():

@@ -16,21 +16,19 @@ from synth.dataset.licences import licence_of
 from synth.dataset.usage import filled
 from synth.registry import choices, find
 from synth.schemas.arrow import arrow_schema
+from synth.schemas.difficulty import DifficultyReport, ReliabilityBin, TargetReport
 from synth.schemas.reports import (
     BuildReport,
     CriticalReport,
-    DifficultyReport,
     LabelReport,
     ModelUse,
     OutcomeReport,
     PairReport,
-    ReliabilityBin,
     RoleReport,
     RunUse,
     SourceReport,
     SplitSize,
     StageReport,
-    TargetReport,
 )
 from synth.schemas.row import SCHEMA_VERSION
 from synth.schemas.steps import PairKind

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from synth.agents.scripted.phrases import PHRASES
-from synth.dataset.phrasing import TellingPhrase, collected, telling
+from synth.dataset.phrasing import Said, TellingPhrase, phrases_of, telling
 
 WORDS = "look up page name list find open read next other part question answer know long short".split()
 
@@ -18,6 +18,13 @@ def runs(count: int, seed: int, told: str = "", share: float = 0.0) -> list[list
         said = [" ".join(generator.choice(WORDS, 6)) for _ in range(8)]
         made.append([*said, told] if generator.random() < share else said)
     return made
+
+
+def collected(runs: list[list[str]]) -> Said:
+    said = Said()
+    for texts in runs:
+        said.add(phrases_of(texts))
+    return said
 
 
 def found(one: list[list[str]], other: list[list[str]]) -> list[TellingPhrase]:

@@ -56,9 +56,13 @@ def test_a_stage_reads_the_nearest_earlier_writer() -> None:
 def test_a_recipe_lists_the_makers_of_pairs_that_it_wants(makers: list[str]) -> None:
     before = ["source", "graph", "index", "tasks", "rollouts", "critical_steps", "label_steps"]
     nodes = plan(recipe([*before, *makers, "preferences", "judge_pairs"])).nodes
-    gathered = [f"{name.replace('_', '-')}:pairs" for name in makers]
+    gathered = {
+        f"{kind}@{at}": f"{name.replace('_', '-')}:{kind}"
+        for kind in ("pairs", "pair_notes")
+        for at, name in enumerate(makers)
+    }
     assert [node.stage.name for node in nodes[-len(makers) - 1 :]] == [*makers, "preferences"]
-    assert nodes[-1].inputs == {"tasks": "tasks", **{f"pairs@{at}": one for at, one in enumerate(gathered)}}
+    assert nodes[-1].inputs == {"tasks": "tasks", **gathered}
 
 
 @pytest.mark.parametrize(

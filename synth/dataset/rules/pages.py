@@ -141,7 +141,7 @@ class _Misinformation:
 @rule(
     "planted_misinformation",
     "level kind cue relation true_object statement.start statement.end statement.quote cue_words.start cue_words.end "
-    "cue_words.quote truth.start truth.end truth.quote",
+    "value_kind cue_words.quote truth.start truth.end truth.quote",
 )
 def misinformation(row: PlantedMisinformation, known: Known) -> Iterator[str]:
     """A kind has one level and one hint; what misleads stands on its own page, and what is true on another, where

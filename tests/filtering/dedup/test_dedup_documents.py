@@ -82,6 +82,19 @@ def test_copies_go_and_links_lead_to_what_stays(folder: Path, tmp_path: Path) ->
     assert report.rejected == {"duplicate_content": 2}
 
 
+def test_links_to_pages_that_were_rejected_are_gone(folder: Path, tmp_path: Path) -> None:
+    apart = shutil.copytree(folder, tmp_path / "apart", ignore=shutil.ignore_patterns("b.md", "c.md"))
+    (apart / "a.md").write_text("")
+    with engine(apart, tmp_path / "store") as made:
+        made.run_stage("documents")
+        rows, _, _ = read(made)
+    assert {Path(row.id).stem: [Path(link.target).stem for link in row.links] for row in rows} == {
+        "d": [],
+        "e": [],
+        "f": [],
+    }
+
+
 def test_another_threshold_reads_and_encodes_nothing_again(folder: Path, tmp_path: Path) -> None:
     found = []
     for near, semantic in ((0.8, 0.95), (0.999, 0.9999)):
