@@ -12,9 +12,9 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from synth.schemas.difficulty import DifficultyReport, TaskYield
+from synth.schemas.preferences import PairKind
 from synth.schemas.rejections import Reason
 from synth.schemas.row import SCHEMA_VERSION, JsonObject, NonEmpty, Row, Split
-from synth.schemas.steps import PairKind
 
 __all__ = [
     "BuildReport",

@@ -24,11 +24,12 @@ from synth.schemas.documents import Document
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.judgments import JudgmentRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.proposals import ProposalRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import Row, Split, row_types_of
-from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow

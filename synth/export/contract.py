@@ -10,9 +10,10 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 
 from synth.export.selection import Selection
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rl import RlRow
 from synth.schemas.row import JsonList
-from synth.schemas.steps import PreferenceRow, StepRow
+from synth.schemas.steps import StepRow
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = [

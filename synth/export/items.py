@@ -24,9 +24,10 @@ from synth.export.selection import Selection
 from synth.identity import canonical_json
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.judgments import JudgmentKind
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rl import RlRow
 from synth.schemas.row import JsonList
-from synth.schemas.steps import PreferenceRow, StepRow
+from synth.schemas.steps import StepRow
 
 __all__ = [
     "Chooser",

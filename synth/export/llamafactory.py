@@ -18,8 +18,8 @@ from synth.export.messages import Message, with_code
 from synth.export.selection import Selection
 from synth.export.trl import pair_sides, target_parts
 from synth.identity import canonical_json
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.row import JsonList
-from synth.schemas.steps import PreferenceRow
 
 __all__ = ["BETWEEN", "CALL", "LLAMAFACTORY_DPO", "LLAMAFACTORY_SFT", "THINK", "turns_of"]
 

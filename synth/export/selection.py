@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 
 from synth.errors import InputError
 from synth.schemas.described import Described
+from synth.schemas.preferences import PairKind
 from synth.schemas.row import Split
-from synth.schemas.steps import PairKind
 from synth.schemas.trajectories import Role
 
 __all__ = ["KEYS", "Selection", "parse_selection"]

@@ -26,8 +26,8 @@ from synth.export.messages import (
 )
 from synth.export.selection import Selection
 from synth.identity import canonical_json
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.row import JsonList
-from synth.schemas.steps import PreferenceRow
 from synth.schemas.turns import turn_ranges
 
 __all__ = ["KTO", "PRM", "TRL_DPO", "TRL_RFT", "TRL_SFT", "groups_of", "pair_sides", "target_parts"]

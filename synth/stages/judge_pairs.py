@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from synth.annotate.preferences.judge import ModelPairJudge
 from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.row import Row
-from synth.schemas.steps import PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.tables import RowsByKey

@@ -21,9 +21,9 @@ from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
 from synth.annotate.preferences.verified import verified_pairs
 from synth.environments.contract import Environment
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.row import Row
 from synth.schemas.searched import PairNotes
-from synth.schemas.steps import PreferenceRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from synth.annotate.preferences.select import Selection, select
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
-from synth.schemas.steps import PreferenceRow
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Outcome, RowStage, StageConfig
 from synth.store.tables import RowsByKey

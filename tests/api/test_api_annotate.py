@@ -31,8 +31,9 @@ from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.schemas.adp import dump
 from synth.schemas.arrow import trajectory_of
+from synth.schemas.preferences import PairKind
 from synth.schemas.rejections import Reason
-from synth.schemas.steps import LabelReason, PairKind
+from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks

@@ -14,7 +14,7 @@ from synth.api import BuildResult
 from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 from synth.registry import choices
-from synth.schemas.steps import PairKind
+from synth.schemas.preferences import PairKind
 
 TOOLS = {"find_entity", "get_relations", "get_triples"}
 

@@ -32,8 +32,9 @@ from synth.dataset.rules.derived import derived_problems
 from synth.dataset.rules.validate import validate
 from synth.environments.search import SearchEnvironment
 from synth.retrieval.bm25 import Bm25Index
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.reports import StageReport
-from synth.schemas.steps import ContinuationRow, PreferenceRow
+from synth.schemas.steps import ContinuationRow
 from synth.testing.corpus import ListTable
 
 LEAN: dict[str, Any] = {

@@ -18,8 +18,8 @@ from synth.dataset.rules.validate import validate
 from synth.identity import digest
 from synth.schemas.adp import ApiAction
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rejections import Reason
-from synth.schemas.steps import PreferenceRow
 from synth.schemas.turns import turn_ranges
 
 SELECTION = {"kinds": ["perturbation", "trajectory", "verified_step"], "same_kind": False}

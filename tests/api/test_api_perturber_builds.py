@@ -11,7 +11,7 @@ from stand_ins.model_server import EditorPlayer, ModelServer
 import synth
 from synth.annotate.preferences.perturbation import perturbation_of
 from synth.dataset.rules.validate import validate
-from synth.schemas.steps import PairKind
+from synth.schemas.preferences import PairKind
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

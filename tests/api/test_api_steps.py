@@ -12,7 +12,7 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.trajectory import history_of
 from synth.api import BuildResult
 from synth.schemas.adp import ADP_VERSION, MessageAction, Trajectory
-from synth.schemas.steps import PairKind, swap
+from synth.schemas.preferences import PairKind, swap
 
 SEARCHED = {"tasks": 10, "settings": {**SMALL["settings"], "critical.share": 1.0, "critical.search": {"max_pairs": 8}}}
 

@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 from breaking import Break, table
 
-from synth.schemas.steps import PreferenceRow, StepRow, swap
+from synth.schemas.preferences import PreferenceRow, swap
+from synth.schemas.steps import StepRow
 
 FAILED = 4
 """Row of ``STEPS``: the critical step of a failed run of the policy, its first error."""

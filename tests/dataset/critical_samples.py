@@ -11,19 +11,8 @@ from exporter_samples import PROVENANCE, page, sample_tables, task, trajectory
 
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.arrow import to_arrow
-from synth.schemas.steps import (
-    Behaviour,
-    ContinuationRow,
-    Criticality,
-    FailureClass,
-    LabelReason,
-    PairKind,
-    PreferenceRow,
-    Side,
-    StepRow,
-    Strength,
-    selected_by_default,
-)
+from synth.schemas.preferences import PairKind, PreferenceRow, Strength, selected_by_default
+from synth.schemas.steps import Behaviour, ContinuationRow, Criticality, FailureClass, LabelReason, Side, StepRow
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 from synth.schemas.turns import bare_actions, turn_ranges
 

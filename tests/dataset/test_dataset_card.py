@@ -17,6 +17,7 @@ from synth.dataset.usage import filled
 from synth.registry import choices, find
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.difficulty import DifficultyReport, ReliabilityBin, TargetReport
+from synth.schemas.preferences import PairKind
 from synth.schemas.reports import (
     BuildReport,
     CriticalReport,
@@ -31,7 +32,6 @@ from synth.schemas.reports import (
     StageReport,
 )
 from synth.schemas.row import SCHEMA_VERSION
-from synth.schemas.steps import PairKind
 
 
 def report(**changes: Any) -> BuildReport:

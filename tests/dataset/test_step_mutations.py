@@ -39,7 +39,8 @@ from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
 from synth.schemas.adp import MessageAction
 from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
-from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
+from synth.schemas.preferences import PreferenceRow
+from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.trajectories import StopReason, Verdict
 
 alternative = partial(row, CONTINUATIONS, ALTERNATIVE)

@@ -26,7 +26,7 @@ from synth import api
 from synth.dataset.reader import Dataset
 from synth.errors import InputError
 from synth.identity import derive_generator
-from synth.schemas.steps import PairKind
+from synth.schemas.preferences import PairKind
 from synth.store.files import write_file
 
 __all__ = ["Trainer"]

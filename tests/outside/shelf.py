@@ -19,9 +19,9 @@ from synth.recipe.sources import SourceSpec
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document
+from synth.schemas.preferences import PairKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row, Split
-from synth.schemas.steps import PairKind
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.sources.world.config import WorldConfig

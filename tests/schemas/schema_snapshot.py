@@ -27,12 +27,13 @@ from synth.schemas.extracted import ExtractedRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.injected import InjectedError
 from synth.schemas.judgments import JudgmentRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.proposals import ProposalRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, Row
 from synth.schemas.searched import PairNotes, SearchedRow
-from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow

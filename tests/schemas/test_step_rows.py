@@ -23,7 +23,8 @@ from synth.schemas.adp import (
     TextObservation,
     problems,
 )
-from synth.schemas.steps import Criticality, PairKind, PreferenceRow, Strength, selected_by_default, swap
+from synth.schemas.preferences import PairKind, PreferenceRow, Strength, selected_by_default, swap
+from synth.schemas.steps import Criticality
 from synth.schemas.turns import action_kind, bare_actions, turn_ranges
 
 CALL = ApiAction(function="open", kwargs={"page": 1}, tool_call_id="a", reasoning_content="I read it.")

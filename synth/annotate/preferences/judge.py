@@ -26,9 +26,9 @@ from synth.models.asking import Asked, Asker, answer_schema
 from synth.models.contract import Model
 from synth.prompting import PromptFile, load_prompt
 from synth.schemas.adp import ContentItem
+from synth.schemas.preferences import PreferenceRow, swap
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
-from synth.schemas.steps import PreferenceRow, swap
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 
 __all__ = ["COMPARE_PROMPT", "Comparison", "ModelPairJudge", "PairVerdict", "compare_prompt", "model_pair_judge"]

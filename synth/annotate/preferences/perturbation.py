@@ -32,9 +32,9 @@ from synth.annotate.preferences.sides import (
     side_of_turn,
 )
 from synth.environments.contract import Environment
+from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import bare_actions

@@ -29,9 +29,9 @@ from synth.annotate.preferences.sides import (
 from synth.environments.contract import Environment
 from synth.schemas.adp import ContentItem
 from synth.schemas.plans import Request
+from synth.schemas.preferences import PairKind, PreferenceRow, Repair
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.steps import PairKind, PreferenceRow, Repair
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import bare_actions

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from synth.schemas.described import Described
-from synth.schemas.steps import PairKind, PreferenceRow
+from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.turns import action_kind, turn_ranges
 
 __all__ = [

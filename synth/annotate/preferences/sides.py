@@ -12,10 +12,10 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.trajectory import history_of, step_items
 from synth.identity import digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem
+from synth.schemas.preferences import PairKind, PreferenceRow, Strength, selected_by_default
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.searched import Unpaired
-from synth.schemas.steps import PairKind, PreferenceRow, Strength, selected_by_default
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.schemas.turns import action_kind, bare_actions, turn_ranges
 

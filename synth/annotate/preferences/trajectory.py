@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.annotate.preferences.sides import PairPosition, Pairs, make_pair, not_grounded
+from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Rejection
 from synth.schemas.searched import Unpaired
-from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["trajectory_pairs"]

@@ -17,10 +17,11 @@ from synth.annotate.preferences.sides import (
     same_thought,
 )
 from synth.schemas.adp import ContentItem
+from synth.schemas.preferences import PairKind, PreferenceRow, Strength
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Rejection
 from synth.schemas.searched import SearchedRow, Unpaired
-from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, PairKind, PreferenceRow, StepRow, Strength
+from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, StepRow
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
 

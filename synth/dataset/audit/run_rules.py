@@ -22,9 +22,10 @@ from synth.environments.contract import Environment, Episode, ToolCall, stateful
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.schemas.plans import AnyGoal, Plan, Planned, Request, RuleHidden, Wanted
+from synth.schemas.preferences import PreferenceRow, Repair
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import JsonObject
-from synth.schemas.steps import ContinuationRow, PreferenceRow, Repair
+from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict, judged_elsewhere
 from synth.tasks.safety_pairs import twin_of

@@ -22,8 +22,8 @@ from synth.filtering.dedup.text import shingles
 from synth.identity import digest
 from synth.retrieval.encoder import hashed_encoder
 from synth.schemas.documents import Document
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.reports import BuildReport
-from synth.schemas.steps import PreferenceRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 

@@ -18,8 +18,8 @@ from synth.dataset.card.calibration import Calibrations
 from synth.dataset.licences import StatedLicences
 from synth.identity import hash_64
 from synth.schemas.difficulty import TaskYield
+from synth.schemas.preferences import PairKind
 from synth.schemas.reports import ContextReport, CriticalReport, LabelReport, OutcomeReport, PairReport
-from synth.schemas.steps import PairKind
 from synth.schemas.tasks import SHAPES
 from synth.tasks.difficulty import Target
 

@@ -18,7 +18,8 @@ from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction,
 from synth.schemas.arrow import from_arrow
 from synth.schemas.distractors import Distractor
 from synth.schemas.documents import Document
-from synth.schemas.steps import ContinuationRow, PairKind, PreferenceRow, StepRow
+from synth.schemas.preferences import PairKind, PreferenceRow
+from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 

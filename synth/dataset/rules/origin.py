@@ -10,7 +10,8 @@ from synth.dataset.rules.rules import Known, Rule, rule
 from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.model_turns import ModelTurns
-from synth.schemas.steps import PairKind, PreferenceRow, StepRow
+from synth.schemas.preferences import PairKind, PreferenceRow
+from synth.schemas.steps import StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
 

@@ -26,8 +26,9 @@ from synth.dataset.rules.runs import Continuations, Runs, Steps
 from synth.schemas.adp import Action, ContentItem
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
+from synth.schemas.preferences import PairKind, PreferenceRow, Strength
 from synth.schemas.rejections import Rejection
-from synth.schemas.steps import PairKind, PreferenceRow, Side, Strength
+from synth.schemas.steps import Side
 from synth.schemas.turns import action_kind, turn_ranges
 
 __all__ = ["PAIR_RULES", "WORDS"]

@@ -12,7 +12,8 @@ from sys import intern
 from pydantic import ValidationError
 
 from synth.schemas.adp import ADP_VERSION, ApiAction, CodeAction, ContentItem, Trajectory, error_lines
-from synth.schemas.steps import ContinuationRow, Criticality, PreferenceRow, StepRow, Strength
+from synth.schemas.preferences import PreferenceRow, Strength
+from synth.schemas.steps import ContinuationRow, Criticality, StepRow
 from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
 from synth.schemas.turns import action_kind, bare_actions, turn_ranges
 

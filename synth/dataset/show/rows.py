@@ -12,10 +12,11 @@ from synth.dataset.show.terminal import body, clean, facts, items, part, styled,
 from synth.schemas.contexts import ContextItem, ContextRow
 from synth.schemas.documents import Document
 from synth.schemas.judgments import JudgmentRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import GroundTruth, RlRow
 from synth.schemas.row import Row
-from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Hop, Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import turn_ranges

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from synth.dataset.show.terminal import Beside, clean, facts, items, part, styled, title
 from synth.schemas.adp import ContentItem
-from synth.schemas.steps import ContinuationRow, Criticality, PreferenceRow, StepRow, Strength
+from synth.schemas.preferences import PreferenceRow, Strength
+from synth.schemas.steps import ContinuationRow, Criticality, StepRow
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import turn_ranges
 

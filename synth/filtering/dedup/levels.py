@@ -17,7 +17,7 @@ from synth.filtering.dedup.structure import call_sequence, calls_key
 from synth.identity import canonical_json, digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.documents import Document
-from synth.schemas.steps import PreferenceRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = [

@@ -22,7 +22,7 @@ from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.adp import ADP_VERSION, ApiAction, ContentItem, MessageAction, TextObservation, problems
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document
-from synth.schemas.steps import PreferenceRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.tasks import Hop, Task
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.sources.world.config import WorldConfig

@@ -13,9 +13,9 @@ from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.annotate.preferences.judge import ModelPairJudge, PairVerdict, model_pair_judge
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
+from synth.schemas.preferences import PairKind, PreferenceRow, swap
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
-from synth.schemas.steps import PairKind, PreferenceRow, swap
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 
 PROVENANCE = Provenance(

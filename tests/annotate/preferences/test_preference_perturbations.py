@@ -17,8 +17,8 @@ from synth.environments.answers import check_task
 from synth.identity import derive_generator
 from synth.schemas.adp import MessageAction
 from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.rejections import Reason
-from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import turn_ranges
 from synth.testing.corpus import PROVENANCE

@@ -20,8 +20,8 @@ from synth.environments.app.environment import AppEnvironment, open_app
 from synth.exploration.app.explorer import app_explorer
 from synth.exploration.pipeline import Exploration
 from synth.identity import derive_generator
+from synth.schemas.preferences import PairKind
 from synth.schemas.rejections import Reason
-from synth.schemas.steps import PairKind
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.tasks.contract import Checked

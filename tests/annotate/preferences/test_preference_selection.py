@@ -14,8 +14,8 @@ from preference_world import PreferenceWorld, adp_problems
 from synth.annotate.preferences.select import Selection, balance_lengths, select
 from synth.annotate.preferences.trajectory import trajectory_pairs
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
+from synth.schemas.preferences import PairKind, PreferenceRow, Strength, selected_by_default
 from synth.schemas.rejections import Reason
-from synth.schemas.steps import PairKind, PreferenceRow, Strength, selected_by_default
 from synth.schemas.trajectories import Role, StopReason, TrajectoryRow, Verdict
 from synth.schemas.turns import turn_ranges
 from synth.testing.corpus import PROVENANCE

@@ -18,8 +18,9 @@ from synth.environments.contract import Episode
 from synth.identity import derive_generator
 from synth.schemas.adp import ApiAction, ContentItem, TextObservation
 from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.preferences import PairKind, PreferenceRow, swap
 from synth.schemas.rejections import Reason
-from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, PairKind, PreferenceRow, Side, StepRow, swap
+from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, Side, StepRow
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.schemas.turns import action_kind, turn_ranges
 from synth.testing.corpus import PROVENANCE

@@ -15,7 +15,7 @@ from synth.export.items import Cutter
 from synth.identity import canonical_json
 from synth.registry import find
 from synth.schemas.adp import TextObservation
-from synth.schemas.steps import PreferenceRow
+from synth.schemas.preferences import PreferenceRow
 
 COUNT = WordTokenizer().count
 TEXT = "Ada lives in Mosk. "

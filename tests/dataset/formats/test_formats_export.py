@@ -19,7 +19,7 @@ from synth.errors import InputError, StoreError
 from synth.export.selection import Selection, parse_selection
 from synth.registry import FORMATS, find
 from synth.schemas.arrow import from_arrow, to_arrow
-from synth.schemas.steps import PreferenceRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.turns import turn_ranges
 
 HERE = sorted(set(FORMATS) - {"trl-grpo", "trl-grpo-env", "verl", "verl-env"})

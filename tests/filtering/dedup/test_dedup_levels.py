@@ -11,7 +11,7 @@ from synth.filtering.dedup.estimate import filter_bytes, table_bytes
 from synth.filtering.dedup.levels import DOCUMENTS, PAIRS, RUNS, agent_text
 from synth.schemas.adp import ApiAction, CodeAction, MessageAction, TextObservation
 from synth.schemas.documents import Document
-from synth.schemas.steps import PreferenceRow
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow
 
 PAGE = "The page says many things that no run wrote, and says them to every run that opens it. " * 20
