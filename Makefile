@@ -17,6 +17,8 @@ MODEL := .venv-model/.installed
 MODEL_FOLDER ?=
 DOCS := .venv-docs/.installed
 EFFICACY_OUT ?= out/efficacy
+# One more than there are cores: builds of tests sleep, wait for servers and are killed.
+WORKERS ?= $(shell n=$$(nproc); echo $$((n < 3 ? n + 1 : 4)))
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
@@ -106,7 +108,7 @@ efficacy-faults: $(TRAIN) ## what checks and dedup are worth: a teacher that fai
 	$(LAB) --out $(EFFICACY_OUT)-faults --plan faults --final --jobs 2 $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
-	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 check: format lint types layers locks ## formatting, lint, types, layers, locks of prompts and stages
 

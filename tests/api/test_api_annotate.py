@@ -111,7 +111,13 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
     runs = lines(
         tmp_path / "runs.jsonl",
         [
-            asked("Who wrote the Atlas?", *called(0, "look", "Jon Maak wrote it."), message("Jon Maak"), name="good"),
+            asked(
+                "Who wrote the Atlas?",
+                *called(0, "look", "The Atlas is a book."),
+                *called(1, "look", "Jon Maak wrote it."),
+                message("Jon Maak"),
+                name="good",
+            ),
             asked(
                 "Who wrote the Atlas?",
                 *called(0, "look", "No such argument.", q=1),
@@ -138,7 +144,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
     }
     assert "details.answer" in by_id["open"].verdict.evidence
     reasons = {(step.trajectory_id, step.step): step.label_reason for step in found.steps}
-    assert reasons["good", 1] is LabelReason.SUPPORTED_ANSWER
+    assert reasons["good", 2] is LabelReason.SUPPORTED_ANSWER
     assert reasons["bad", 0] is LabelReason.INVALID_CALL
     assert reasons["bad", 1] is LabelReason.REPEATED_FAILURE
     assert reasons["open", 0] is LabelReason.UNMEASURED

@@ -80,6 +80,7 @@ def test_a_parameter_of_the_last_stage_recomputes_that_stage_alone(small_store: 
     states = {status.label: status.state for status in prepare(changed, progress="quiet").outlook().stages}
     assert [label for label, state in states.items() if state != "cached"] == [
         "trajectory-pairs",
+        "perturbed-pairs",
         "preferences",
         "pair-sketches",
         "pair-duplicates",

@@ -201,8 +201,8 @@ def test_the_report_is_completed(finished: Path) -> None:
     ]
     assert [(of.kind, of.pairs, of.selected) for of in report.pairs] == [
         ("verified_step", 10, 10),
-        ("verified_step_success", 10, 0),
-        ("trajectory", 10, 0),
+        ("verified_step_success", 10, 10),
+        ("trajectory", 10, 10),
         ("perturbation", 5, 0),
     ]
     for config, splits in report.sizes.items():

@@ -365,7 +365,7 @@ def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ValueError, match="mask of 7"):
         Walker(graph, allowed=np.ones(7, dtype=bool))
     walks = compositions(graph, np.arange(9), 2, 0, blocked=graph.relations)
-    with pytest.raises(ValueError, match="no valid walk"):
+    with pytest.raises(ValueError, match="not a valid walk"):
         walks.steps(0, graph)
 
 

@@ -171,7 +171,7 @@ def test_faiss_is_used_on_the_gpu_by_the_same_code_and_crowds_are_asked_for_agai
     assert set(zip(at.tolist(), row.tolist(), strict=True)) == true  # 30 neighbours each, found beyond the first 16
     assert scores.min() >= 0.9
     assert index.cut == 0
-    with pytest.raises(ValueError, match="no index of FAISS"):
+    with pytest.raises(ValueError, match="not an index of FAISS"):
         FaissJoin(vectors, "exact")
 
 

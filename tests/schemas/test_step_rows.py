@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_strategies import rows_of
 
-from synth.schemas import steps
 from synth.schemas.adp import (
     ADP_VERSION,
     Action,
@@ -24,7 +23,7 @@ from synth.schemas.adp import (
     problems,
 )
 from synth.schemas.preferences import PairKind, PreferenceRow, Strength, selected_by_default, swap
-from synth.schemas.steps import Criticality
+from synth.schemas.steps import Behaviour, Criticality, FailureClass, LabelReason
 from synth.schemas.turns import action_kind, bare_actions, turn_ranges
 
 CALL = ApiAction(function="open", kwargs={"page": 1}, tool_call_id="a", reasoning_content="I read it.")
@@ -133,8 +132,8 @@ def test_the_default_selection(kind: PairKind, verified: bool | None) -> None:
 
 def test_every_value_of_an_enum_is_explained() -> None:
     """The card shows these strings to people who have no code at hand."""
-    for name in ("Behaviour", "FailureClass", "LabelReason", "PairKind"):
-        kind: type[Enum] = getattr(steps, name)
+    kinds: tuple[type[Enum], ...] = (Behaviour, FailureClass, LabelReason, PairKind)
+    for kind in kinds:
         (tree,) = ast.parse(inspect.getsource(kind)).body
         assert isinstance(tree, ast.ClassDef)
         body = tree.body[1:]  # past the docstring of the class
@@ -146,6 +145,6 @@ def test_every_value_of_an_enum_is_explained() -> None:
 
 
 def test_failures_have_five_classes_and_fourteen_kinds() -> None:
-    kinds = [kind.value.split(".") for kind in steps.FailureClass]
+    kinds = [kind.value.split(".") for kind in FailureClass]
     assert len(kinds) == 14
     assert {first for first, _ in kinds} == {"finding", "reading", "reasoning", "acting", "ending"}

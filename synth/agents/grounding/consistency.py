@@ -159,7 +159,10 @@ _Found = Iterator[tuple[Flaw, str]]
 
 def _lists(run: _Run, turn: _Turn) -> _Found:
     members = [name for intent, name in turn.notes if intent == "member"]
-    tried = [name for intent, name in turn.notes if intent in ("candidate", "candidate_next")]
+    # A possibility taken up again comes from a list that was quoted before: what confirms it now is another list.
+    confirmed = {name for intent, name in turn.notes if intent == "confirm"}
+    tried = [name for intent, name in turn.notes if intent == "candidate"]
+    tried += [name for intent, name in turn.notes if intent == "candidate_next" and name not in confirmed]
     for names in run.listings(turn) if members or tried else ():
         if not set(names).isdisjoint(members):
             left = [name for name in names if not run.spoken_of(name, turn.number) and not _names(run.question, name)]

@@ -45,6 +45,7 @@ class GraphPlanner(SetQuestions):
         if isinstance(found, Need):
             return self.do(found)
         ends = [end for end in found or () if not self.state.is_dismissed(number, end.name, end.id or None)]
+        again = len(ends) < len(found or ())  # of these, something was tried before
         if len(ends) > 1 and self.chooser.looks_around(number, ends):
             other = self._other_conditions(number)
             if isinstance(other, Need):
@@ -57,7 +58,7 @@ class GraphPlanner(SetQuestions):
         chosen = self.chooser.end(number, ends) if ends else None
         if chosen is None:
             return self._nothing(number, clue, name, entity)
-        return self._settle(number, chosen, ends)
+        return self._settle(number, chosen, ends, again=again)
 
     def _nothing(self, number: int, clue: Clue, name: str, entity: str) -> list[Call] | None:
         """No fact of ``entity`` answers the clue."""
@@ -78,12 +79,11 @@ class GraphPlanner(SetQuestions):
         else:
             self.thoughts.add("g_dead_end", name=name, cue=cue)
 
-    def _settle(self, number: int, chosen: Far, ends: Sequence[Far]) -> list[Call]:
+    def _settle(self, number: int, chosen: Far, ends: Sequence[Far], *, again: bool) -> list[Call]:
         self.quote(chosen)
         if len(ends) == 1:
             self.note("found", chosen.name)
             return []
-        again = any(clue == number for clue, _ in self.state.dismissed)
         if not again:
             self.thoughts.add("g_candidates", titles=_some(ends))
         self.note("candidate_next" if again else "candidate", chosen.name)

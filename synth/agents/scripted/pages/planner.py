@@ -92,7 +92,10 @@ class PageReader(LongDocuments):
         ]
         shown = {hit.document for search in about for hit in search.hits}
         shown -= {value.document for value in self.state.values.values()}
-        if current is not None and current in opened and current.document in shown and self._just_read(current):
+        # What stands on the list was opened for its own sake.
+        listed = {fold(value.name) for values in self.state.members.values() for value in values}
+        wanted = current is not None and current.document in shown and fold(short(current.title)) not in listed
+        if current is not None and wanted and current in opened and self._just_read(current):
             # The page that was opened for the name: is it the one?
             if self.chooser.overlooks(number, name, current):
                 return current
