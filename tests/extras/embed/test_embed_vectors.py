@@ -46,7 +46,7 @@ def test_hnsw_recall_and_repetition() -> None:
     assert _recall(index, vectors, queries) >= 0.9
     assert index.search(queries, 10) == FaissIndex(vectors, "faiss-hnsw").search(queries, 10)
     assert len(FaissIndex(vectors[:3], "faiss-hnsw").search(queries[:1], 10)[0]) == 3
-    with pytest.raises(ValueError, match="no index of FAISS"):
+    with pytest.raises(ValueError, match="not an index of FAISS"):
         FaissIndex(vectors, "exact")
 
 

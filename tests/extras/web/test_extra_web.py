@@ -205,7 +205,7 @@ def test_no_address_leads_out(trap: WebEnvironment, url: str) -> None:
     episode = trap.reset(TASK)
     said = do(episode, "open", url=url)
     assert said.error == "refused"
-    assert "no address in this site" in said.content
+    assert "not an address in this site" in said.content
     episode.close()
 
 
