@@ -1,4 +1,4 @@
-"""Models whose fields are described by the string below each, read when somebody asks.
+"""Models whose fields are described by the string below each. The strings are read on demand.
 
 Pydantic can read those strings itself (``use_attribute_docstrings``), at every start of every process; that was a
 fifth of the time until a command began to work.

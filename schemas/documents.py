@@ -116,7 +116,7 @@ class Entity(Row):
 
 
 DISTRACTOR = "distractor"
-"""``Document.kind`` of pages that were written to mislead: no agent sees it, whoever reads the table does."""
+"""``Document.kind`` of pages written to mislead. Agents never see it; it is in the published table."""
 
 
 class Edge(Row):

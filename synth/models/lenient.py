@@ -14,7 +14,7 @@ from synth.models.contract import ChatReply
 __all__ = ["fenced", "read_json", "read_object", "refuses", "texts_of", "whole"]
 
 _MAX_DEPTH = 64
-"""Objects and lists within one another: what is deeper is nobody's arguments, and few readers cope."""
+"""Objects and lists within one another: real arguments are never deeper, and few readers cope."""
 _MAX_CONTAINERS = 100_000
 
 _FENCE = re.compile(r"\A\s*```[\w-]*\s*\n?(.*?)\n?\s*```\s*\Z", re.S)

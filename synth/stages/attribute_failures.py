@@ -25,7 +25,7 @@ _ROWS = 256
 
 class AttributeFailures(ShardStage[StageConfig]):
     """By continuations where the run was searched, else by labels, else by what the record shows against each step.
-    Runs that nobody judged to have failed are left aside."""
+    Runs without a failed verdict are skipped."""
 
     name = "attribute_failures"
     version = 1

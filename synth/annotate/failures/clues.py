@@ -48,7 +48,7 @@ class Seen:
     text: str
     """What it says and thinks, and the arguments of its calls."""
     acts: bool
-    """It calls a tool, or writes code for somebody who runs it."""
+    """It calls a tool, or writes code that another agent runs."""
     answered: str
     """What came back."""
     error: bool

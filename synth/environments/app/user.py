@@ -1,7 +1,7 @@
 """The person who wrote the request, scripted: asked for what the request left open, they say it (InfoPO, tau2).
 
 What they know is in the task's plan (:class:`synth.schemas.plans.UserFact`). They answer by the words of the question,
-the same every time, and are not part of the state. Whoever is asked something that nobody told them says so.
+the same every time, and are not part of the state. A user who is asked something they were not told says so.
 """
 
 from __future__ import annotations

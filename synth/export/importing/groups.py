@@ -32,7 +32,7 @@ _ASKED = ("question", "task", "query", "problem", "prompt")
 _PEOPLE = re.compile(r"(?:human|user|customer|admin)(?:[ _-]?(?:proxy|input))?", re.IGNORECASE)
 _TOOLS = re.compile(r".*(?:terminal|executor|interpreter|environment|tools?|console|shell|function)", re.IGNORECASE)
 _PLAIN = frozenset(("user", "assistant", "system", "tool", "developer", "function", "environment"))
-"""Roles that name nobody."""
+"""Roles that do not identify a speaker."""
 _OVER = re.compile(r"\W*(?:TERMINATE|DONE|EXIT)?\W*", re.IGNORECASE)
 """A message that only ends the conversation."""
 
@@ -80,7 +80,7 @@ def _read(value: Mapping[str, Any]) -> Trajectory:
         where = f"{key}[{number}]"
         text, name = text_of(message.get("content"), f"{where}.content"), _name(message)
         if not name:
-            raise ValueError(f"{where}.name: nobody speaks")
+            raise ValueError(f"{where}.name: the speaker is missing")
         if message.get("role") in ("system", "developer"):
             system.append(text)
         elif speaks(message):

@@ -1,4 +1,4 @@
-"""Pages that were written to mislead, beside documents of any maker: an old version of a section, what somebody heard.
+"""Pages that were written to mislead, beside documents of any maker: an old version of a section, or hearsay.
 
 A page takes a sentence that states a value ("Default: 90", "added in 3.2") and states another one. The graph knows the
 value, so what the page says is false by the facts; and the page holds words by which a reader can tell. As in the

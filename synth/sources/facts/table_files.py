@@ -129,7 +129,7 @@ def _cells(values: Any) -> Cells:
 
 
 def _text(value: Any) -> str:
-    """A cell as a person writes it; empty where there is none, or where it is not text."""
+    """A cell as a person writes it; empty if the cell is missing or not text."""
     if value is None or isinstance(value, bytes | dict):
         return ""
     if isinstance(value, bool):

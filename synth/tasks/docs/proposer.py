@@ -207,7 +207,7 @@ class DocsProposer:
         return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
 
     def _term(self, edge: Edge, item: Item, page: str, clause: str, split: Split) -> Draft | Failure:
-        """A term by its meaning: nobody asks for the name of a term."""
+        """A term by its meaning, since a question rarely asks for the name of a term."""
         meaning = clause.removeprefix("that is ")
         if meaning == clause or not re.match(r"(?:an?|the) ", meaning):
             return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")

@@ -281,7 +281,7 @@ def test_the_names_of_agents_are_kept() -> None:
 
 
 def test_a_message_of_nobody_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"history\[1\].name: nobody speaks"):
+    with pytest.raises(ValueError, match=r"history\[1\].name: the speaker is missing"):
         find("importers", "group-chat").read({"history": [{"name": "A", "content": "?"}, {"content": "!"}]})
 
 
