@@ -14,8 +14,6 @@ import socket
 import threading
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
-from queue import SimpleQueue
-from types import FrameType
 from typing import Any, ClassVar
 
 import uvicorn
@@ -242,19 +240,24 @@ def serve(server: HttpServer, *, say: Callable[[str], None] = lambda line: None)
 
     ``say`` is called with the address once connections are taken.
     """
-    stopped: SimpleQueue[int] = SimpleQueue()  # an Event's lock would be taken twice by a signal that meets its wait()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopped.put(number)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    # The kernel may hand a signal to any thread, and Python runs the handler in the main one, which sleeps: the byte
+    # written at once, in whichever thread, wakes it.
+    woken, wakes = socket.socketpair()
+    wakes.setblocking(False)
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, lambda number, frame: None) for number in numbers}
+    wakes_before = signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     try:
         thread.start()
         server.wait_until_ready()
         say(server.url)
-        stopped.get()
+        while woken.recv(1)[0] not in numbers:
+            pass
         server.stop()
     finally:
+        signal.set_wakeup_fd(wakes_before)
+        woken.close()
+        wakes.close()
         for number, handler in before.items():
             signal.signal(number, handler)
