@@ -22,7 +22,9 @@ __all__ = ["is_choice", "restated"]
 _POLAR = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b", re.IGNORECASE)
 _COPULA = re.compile(r"\b(?:is|are|was|were|be|became|has|had)\b")
 _JOINED = re.compile(r"^(?:and|or|nor|as well)\b")
-_TAKES_BACK = re.compile(r"\b(?:however|but|although|though|unless|maybe|perhaps|possibly|might|unclear|unsure)\b", re.I)
+_TAKES_BACK = re.compile(
+    r"\b(?:however|but|although|though|unless|maybe|perhaps|possibly|might|unclear|unsure)\b", re.I
+)
 _NOT = re.compile(r"\b(?:not|n t)\b|n['’]t\b", re.IGNORECASE)
 _DATED = re.compile(r"\d{1,4}|(?:jan|febr|septem|octo|novem|decem)\w+|march|april|may|june|july|august|born|died")
 _ASIDE = re.compile(r"\s*\([^()]*\)")

@@ -11,8 +11,8 @@ without a label.
 
 ``--failures``: folders of Who&When (arXiv 2505.00212).
 
-``--numbers odd`` measures where nothing was chosen: labels and verdicts were developed on the even questions of HotpotQA,
-clues and their points on the even files of Algorithm-Generated.
+``--numbers odd`` measures where nothing was chosen: labels and verdicts were developed on the even questions of
+HotpotQA, clues and their points on the even files of Algorithm-Generated.
 """
 
 from __future__ import annotations

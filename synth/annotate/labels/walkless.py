@@ -6,8 +6,8 @@ a result with nothing new harms, and any other step helps.
 
 The rest follows the guide by which people labelled AgentProcessBench (arXiv 2603.14465): a step that leads nowhere is
 neutral once and harms from then on; what follows harm in a run that ends wrong harms, unless it is back on track; a
-call that the tool does not take harms; a right end helps. On the 4,200 labels of its parts gaia_dev and bfcl, 170 of 174 right ends help, and of what follows the
-first harm in a run that ends wrong .89 and .43 harm.
+call that the tool does not take harms; a right end helps. On the 4,200 labels of its parts gaia_dev and bfcl, 170 of
+174 right ends help, and of what follows the first harm in a run that ends wrong .89 and .43 harm.
 """
 
 from __future__ import annotations
@@ -167,7 +167,11 @@ class _Seen:
             return -1, LabelReason.REDUNDANT, "the same call as before, and nothing new in its result"
         if len(new) < _LEAST_NEW or len(new) < _LEAST_SHARE * len(words):
             how = "the query of before in other words" if self._reworded(step) else "a result"
-            return 0 if new else -1, LabelReason.REDUNDANT, f"{how} with {len(new)} of {len(words)} words that no result had"
+            return (
+                0 if new else -1,
+                LabelReason.REDUNDANT,
+                f"{how} with {len(new)} of {len(words)} words that no result had",
+            )
         about = sorted(self._missing & new)
         if about:
             self.adds = _Adds.QUESTION
