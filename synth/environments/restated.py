@@ -51,7 +51,7 @@ def restated(question: str, answer: str, golds: Sequence[str]) -> Verdict | None
     allowed = asked.union(*(ranks for ranks in _RANKS if ranks & asked))
     for gold in golds:
         plain = _plain(gold)
-        before, held, after = (part.strip() for part in f" {told} ".partition(f" {plain} ")) if plain else ("",) * 3
+        before, _, after = (part.strip() for part in f" {told} ".partition(f" {plain} ")) if plain else ("",) * 3
         among = f" {plain} " in f" {_plain(question)} "
         if not plain or f" {plain} " not in f" {told} " or _JOINED.match(after) or (among and (before or not choice)):
             continue

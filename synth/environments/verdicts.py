@@ -334,9 +334,12 @@ def _named(given: str, golds: Sequence[str], *, whole: bool) -> Verdict:
             ):
                 return Verdict(correct=True, rule="sentence", evidence=f"{given!r} says {gold!r}, and nothing else.")
             unsure = True
-        elif (own and (own <= words or words <= own)) or (len(own) >= _FREE and own & words) or _alike(words, own):
-            unsure = True
-        elif whole and maybe_same_person(given, gold):
+        elif (
+            (own and (own <= words or words <= own))
+            or (len(own) >= _FREE and own & words)
+            or _alike(words, own)
+            or (whole and maybe_same_person(given, gold))
+        ):
             unsure = True
     if unsure:
         said = f"{given!r} shares words with {golds[0]!r}, and no rule tells whether it is the same."
