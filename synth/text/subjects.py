@@ -112,15 +112,11 @@ def _stated(match: re.Match[str]) -> Statement | None:
         return None
     if article == "The" and not kind and len(words) == 1 and _plain(words[0]):
         return None  # "the server": which one, the sentence before has said
-    if plural and (len(words) < 2 or not words[-1].endswith("s") or words[-1].endswith("ss")) and verb not in _SINGULAR:
+    if plural and verb not in _SINGULAR and not re.search(r"[^s]s$", words[-1]):
         return None
     name = " ".join(words)
-    if (
-        not article
-        and re.fullmatch(r"[A-Z][a-z]+(?:-[a-z]+)*", words[0])
-        and words[1:]
-        and " ".join(words[1:]).islower()
-    ):
+    rest = " ".join(words[1:])
+    if not article and re.fullmatch(r"[A-Z][a-z]+(?:-[a-z]+)*", words[0]) and (rest.islower() or (plural and not rest)):
         name = name[0].lower() + name[1:]
     return Statement(name, kind, verb, match["rest"], plural=plural)
 

@@ -8,7 +8,7 @@ from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.leaks import leaks
-from synth.text.inflection import capital
+from synth.text.inflection import capital, third_person
 from synth.text.subjects import Statement
 from synth.text.verbs import VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
@@ -45,6 +45,7 @@ _ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|m
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
+_JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
 _OUTSIDE = re.compile(
     r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
     r"|, (?:but|so|while|whereas|yet) |\bthe given\b|--\s"
@@ -206,7 +207,12 @@ def statement_question(said: Statement) -> tuple[str, str] | None:
     if said.kind:
         return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
     if said.plural:
-        head = said.name.split()[-1]
+        *modifiers, head = said.name.split()
+        if not modifiers:
+            if any(word in VERBS for word in _JOINED.findall(rest)):
+                return None  # a second verb would have to agree as well
+            verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
+            return f"What {verb} {rest}?", rest
         return f"Which {head} {verb} {rest}?", f"{verb} {rest}"
     if verb in ("is", "was") and (kind := _KIND_OF.match(rest)) is not None:
         article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]

@@ -124,6 +124,8 @@ def test_small_words() -> None:
          "Which film is directed by Ann Fold in 1994?"),
         ("Double folds are allowed to ignore the rules of single sheets.", "double folds",
          "Which folds are allowed to ignore the rules of single sheets?"),
+        ("Creases define the shape of the sheet in an abstract way.", "creases",
+         "What defines the shape of the sheet in an abstract way?"),
         ("In Fold, sheets without an owner are called orphans.", "orphans",
          "What are sheets without an owner in Fold called?"),
         ("The term crease refers to a consecutive sequence of folds.", "crease",
