@@ -34,9 +34,9 @@ def solved(environment: SearchEnvironment, task: Task, role: str, seed: int) -> 
         task,
         system="Act.",
         limits=Limits(max_turns=40),
-        generator_for_turn=lambda turn: derive_generator(seed, "collections", task.id, str(turn)),
+        generator_for_turn=lambda turn: derive_generator(seed, task.id, turn),
     )
-    return environment.reset(task).verdict(done.answer).success is True
+    return environment.reset(task).check(done.answer).success is True
 
 
 def main() -> None:
