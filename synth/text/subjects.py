@@ -27,7 +27,8 @@ _NOUNS = frozenset(
     "accesses blocks calls checks copies counts displays forms groups handles increases lists loads locks logs maps "
     "marks matches models names objects offers orders outputs places points positions processes queries records "
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
-    "transfers updates values views works links changes ends turns fixes features attempts benefits limits".split()
+    "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
+    "writes".split()
 )
 """Verbs that are plural nouns as well."""
 _DETERMINED = re.compile(
@@ -101,7 +102,7 @@ def _stated(match: re.Match[str]) -> Statement | None:
     kind = ""
     if len(words) == 2 and words[1] in KINDS and (words[1] in _OF_PLAIN or not _plain(words[0])):
         words, kind = words[:1], words[1]
-    elif len(words) == 2 and (words[0] in KINDS or words[0] == "term") and article == "The":
+    elif len(words) == 2 and article == "The" and (words[0] == "term" or (words[0] in KINDS and not _plain(words[1]))):
         words, kind = words[1:], words[0]
     if _FINITE.match(match["rest"]):
         return None  # "Double folds are": the name goes on
@@ -133,4 +134,4 @@ def _is_name(words: list[str]) -> bool:
         return False  # "configuration simulated": a clause without its beginning
     if len(words) > 1 and (lower[0].endswith(("ing", "ly")) or any(w in THIRD_PERSON for w in lower[1:-1])):
         return False
-    return len("".join(words)) > 2 and any(c.isalpha() for c in words[0])
+    return lower[0] not in THIRD_PERSON and len("".join(words)) > 2 and any(c.isalpha() for c in words[0])

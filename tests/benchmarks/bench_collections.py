@@ -45,7 +45,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-collections-") as scratch:
         place = Path(scratch)
-        settings = {**LEAN, "source.entities": 600, "environment.collections": COLLECTIONS}
+        settings = {**LEAN, "source.entities": 300, "environment.collections": COLLECTIONS}
         synth.build("world-search", out=place / "out", store=place / "store", tasks=given.tasks, settings=settings)
         dataset = load(place / "out")
         tasks = list(from_arrow(dataset.table("tasks"), Task))

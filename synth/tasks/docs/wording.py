@@ -45,6 +45,11 @@ _ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|m
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
+_OF_PEOPLE = re.compile(
+    r"(?:is|was) (?:born|educated|raised|married|elected|appointed|nominated|knighted|ordained|buried|survived|"
+    r"(?:an?|the) (?:[\w-]+ ){0,4}(?:actor|actress|director|singer|player|politician|writer|author|maintainer|composer|"
+    r"musician|lawyer|scientist|professor))\b"
+)
 _JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
 _OUTSIDE = re.compile(
     r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
@@ -56,9 +61,9 @@ _OUTSIDE = re.compile(
 )
 """What speaks of more than the sentence says, or goes on with another subject."""
 _SAYS_LITTLE = re.compile(
-    r"(?:is|was|has|(?:can|may|will|must) be) (?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|example|"
-    r"great|part of)|not|also|only|still|now|no longer|fine|similar|good|different|important|useful|helpful|common|"
-    r"popular|great|simple|easy|hard|possible|just|very|quite|more|most|less|available|true|similarly|likely|equivalent|"
+    r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
+    r"example|great|part of)|not|also|only|still|now|no longer|fine|similar|good|different|important|useful|helpful|"
+    r"common|popular|great|simple|easy|hard|possible|just|very|quite|more|most|less|available|true|similarly|likely|equivalent|"
     r"identical|used|done|called|known|convenient|responsible|described|discussed|covered|because|when|where|how|why)\b"
 )
 _KIND_OF = re.compile(
@@ -181,8 +186,9 @@ class Words:
         label = " ".join(words)
         if words[-1].endswith(_NO_NOUN) or words[-1] in VERBS - _NOUNS or words[0] in _OPENS_NO_NOUN:
             return ()
-        verb = "are" if is_plural(label) else "is"
-        return tuple(text.format(label=label, x=x, **{"is": verb}) for text in known.other)
+        # "Tell me what are the arguments" is not said: of several things one asks which they are.
+        frames = [text for text in known.other if " is " not in text] if is_plural(label) else known.other
+        return tuple(text.format(label=label, x=x) for text in frames)
 
 
 def is_plural(label: str) -> bool:
@@ -223,7 +229,8 @@ def statement_question(said: Statement) -> tuple[str, str] | None:
         named = not re.fullmatch(r"[a-z -]+", said.name)
         of = rest[len(article) + 1 :]
         return (f"What is the name of the {of}?", of) if named else (f"What do you call {rest}?", rest)
-    return f"What {verb} {rest}?", f"{verb} {rest}"
+    asks = "Who" if _OF_PEOPLE.match(f"{verb} {rest}") else "What"
+    return f"{asks} {verb} {rest}?", f"{verb} {rest}"
 
 
 def _opens_inside(subject: str) -> bool:

@@ -126,6 +126,8 @@ def test_small_words() -> None:
          "Which folds are allowed to ignore the rules of single sheets?"),
         ("Creases define the shape of the sheet in an abstract way.", "creases",
          "What defines the shape of the sheet in an abstract way?"),
+        ("Ann Fold was born in the village of Paper in 1937.", "Ann Fold",
+         "Who was born in the village of Paper in 1937?"),
         ("In Fold, sheets without an owner are called orphans.", "orphans",
          "What are sheets without an owner in Fold called?"),
         ("The term crease refers to a consecutive sequence of folds.", "crease",
