@@ -36,7 +36,7 @@ def solved(environment: SearchEnvironment, task: Task, role: str, seed: int) -> 
         limits=Limits(max_turns=40),
         generator_for_turn=lambda turn: derive_generator(seed, task.id, turn),
     )
-    return environment.reset(task).check(done.answer).success is True
+    return environment.reset(task).check(done.answer).correct is True
 
 
 def main() -> None:
