@@ -65,7 +65,7 @@ def evaluate(
         path: The dataset.
         models: ``NAME@URL`` of a server of the chat completions protocol, a folder or name that a vLLM is started with,
             or ``scripted``. The others are compared with the first.
-        splits: Whose tasks.
+        splits: Whose tasks: train, validation, test; ``all`` = each, for a dataset that no model has learned from.
         tasks: How many of them, from the first; None = all.
         runs: Of each task: with two or more, best of k and majority are reported as well.
         out: A folder; default ``out/<dataset>-evaluation``.
@@ -79,6 +79,7 @@ def evaluate(
     if not models:
         raise InputError("no model is named", where="evaluate", mend="name one with --model")
     refuse_remote(out, "out")
+    splits = planning.chosen_splits(splits)
     dataset = load(path)
     folder = Path(out) if out is not None else Path("out") / f"{dataset.report.dataset}-evaluation"
     names = planning.candidate_names(models)

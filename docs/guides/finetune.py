@@ -1,7 +1,7 @@
 """Train a model on an export of `synth` with unmodified TRL: python finetune.py MODEL EXPORT OUT [--method dpo].
 
-Exports `trl-sft` and `trl-rft` take the default method, `trl-dpo` takes `--method dpo`. Rows are not truncated:
-`synth export --tokenizer MODEL --max-length N` shortens long observations and leaves turns whole.
+Exports `trl-sft` and `trl-rft` take the default method, `trl-dpo` takes `--method dpo`, or `--method chosen` to learn
+the chosen sides alone, as rows. Rows are not truncated: `synth export --tokenizer MODEL --max-length N` does that.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import trl
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.trainer_utils import get_last_checkpoint
 
-RATES = {"sft": 5e-4, "dpo": 1e-5}  # for a model of 135 million parameters; larger ones want less
+RATES = {"sft": 5e-4, "chosen": 1e-4, "dpo": 1e-5}  # for a model of 135 million parameters; larger ones want less
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("model", help="a folder, or a name on the Hub; its chat template marks {%% generation %%}")
@@ -24,18 +24,18 @@ parser.add_argument("--rows", type=int, help="how many rows, drawn by the seed; 
 parser.add_argument("--epochs", type=float, default=1.0)
 parser.add_argument("--rate", type=float, help="learning rate")
 parser.add_argument("--batch", type=int, default=2, help="rows per step")
-parser.add_argument("--threads", type=int, help="CPU threads; default all")
+parser.add_argument("--seed", type=int, default=7)
 given = parser.parse_args()
-if given.threads:
-    torch.set_num_threads(given.threads)
-
-rows = datasets.load_dataset(given.export, split="train").shuffle(seed=7)
+rows = datasets.load_dataset(given.export, split="train").shuffle(seed=given.seed)
 rows = rows.select(range(min(given.rows or len(rows), len(rows))))
+if given.method == "chosen":
+    rows = rows.remove_columns("rejected").rename_column("chosen", "completion")
 tokenizer = AutoTokenizer.from_pretrained(given.model)
-config, trainer_class = {"sft": (trl.SFTConfig, trl.SFTTrainer), "dpo": (trl.DPOConfig, trl.DPOTrainer)}[given.method]
+dpo, sft = (trl.DPOConfig, trl.DPOTrainer), (trl.SFTConfig, trl.SFTTrainer)
+config, trainer_class = dpo if given.method == "dpo" else sft
 gpu, checkpoints = torch.cuda.is_available(), given.out / "checkpoints"
 arguments = config(
-    **({"assistant_only_loss": True} if given.method == "sft" else {}),
+    **({} if given.method == "dpo" else {"assistant_only_loss": True}),
     output_dir=checkpoints,
     max_length=None,
     learning_rate=given.rate or RATES[given.method],
@@ -48,10 +48,10 @@ arguments = config(
     use_cpu=not gpu,
     gradient_checkpointing=gpu,
     logging_steps=1,
-    save_steps=10,
+    save_steps=25,
     save_total_limit=1,
     report_to="none",
-    seed=7,
+    seed=given.seed,
 )
 model = AutoModelForCausalLM.from_pretrained(given.model, dtype=torch.float32)
 trainer = trainer_class(model, args=arguments, train_dataset=rows, processing_class=tokenizer)

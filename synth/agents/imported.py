@@ -28,7 +28,7 @@ from typing import Any, cast, get_args
 
 from synth.agents.contract import History
 from synth.agents.trajectory import history_of
-from synth.environments.answers import final_answer, judge
+from synth.environments.answers import check_task, final_answer
 from synth.environments.contract import Environment, ToolError
 from synth.identity import digest
 from synth.schemas.adp import Action, MessageAction, TextObservation, Trajectory
@@ -195,7 +195,7 @@ def _verdict(given: Any, answer: str | None, task: Task | None, environment: Env
             return episode.check(answer)
         finally:
             episode.close()
-    verdict = judge(answer, gold=task.answer, aliases=task.answer_aliases, kind=task.answer_kind)
+    verdict = check_task(task, answer)
     if verdict.correct is None:
         return verdict.model_copy(update={"evidence": f"{verdict.evidence} details.answer may give the bare answer."})
     return verdict

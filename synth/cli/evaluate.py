@@ -53,7 +53,7 @@ def evaluate(
         typer.Option("--against", metavar="MODEL", help="What they are compared with, task by task. Repeatable."),
     ] = None,
     split: Annotated[
-        list[str] | None, typer.Option("--split", help="train, validation or test (the default). Repeatable.")
+        list[str] | None, typer.Option("--split", help="train, validation, test (the default) or all. Repeatable.")
     ] = None,
     tasks: Annotated[int | None, typer.Option("--tasks", metavar="N", min=1, help="The first N of the tasks.")] = None,
     runs: Annotated[int, typer.Option("--runs", metavar="K", min=1, max=1000, help="Runs of each task.")] = 1,

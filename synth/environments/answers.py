@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from synth.environments.restated import is_choice, restated
 from synth.environments.verdicts import answer_core, judge
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import AnswerPart, Task
@@ -144,7 +145,13 @@ def check_task(asked: Asked, answer: str | None) -> Verdict:
         return judge_parts(answer, asked.answer_parts, ordered=asked.answer_ordered)
     if answer is not None and asked.answer_kind in ("number", "quantity"):
         answer = _without_echo(answer, asked)
-    return judge(answer, gold=asked.answer, aliases=asked.answer_aliases, kind=asked.answer_kind)
+    verdict = judge(answer, gold=asked.answer, aliases=asked.answer_aliases, kind=asked.answer_kind)
+    chosen = verdict.rule == "sentence" and is_choice(asked.question)
+    if answer is None or (verdict.correct is not None and not chosen):
+        return verdict
+    again = restated(asked.question, answer, (asked.answer, *asked.answer_aliases))
+    unsure = f"{answer!r} says something of {asked.answer!r}, and the question names other things to choose from."
+    return again or (Verdict(correct=None, rule="abstained", evidence=unsure) if chosen else verdict)
 
 
 def differing_lines(missing: Iterable[str], extra: Iterable[str]) -> str:

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from synth.schemas.documents import ValueKind
 from synth.schemas.trajectories import Verdict
 from synth.text.dates import DATE, YEAR, parse_date
-from synth.text.equivalence import same_by, spelled
+from synth.text.equivalence import maybe_same_person, same_by, spelled
 from synth.text.forms import normalize
 from synth.text.numbers import NUMBER, UNITS, Quantity, parse_quantity
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["answer_core", "judge"]
+__all__ = ["answer_core", "denies", "judge", "leaves_open"]
 
 CONVERSION_TOLERANCE = 0.005
 """Relative; only where the answer is in another unit than the gold answer, so that a rounded conversion passes."""
@@ -45,7 +45,12 @@ _OPEN = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|might|may|could|unclear|unknown|unsure|but|however|although|though|if)\b|\?",
     re.IGNORECASE,
 )
-_SAYS = re.compile(r"\b(?:is|was|are|were|be|named|called|became|equals|totals|means|in|on|by|at|has|had|of|:)$", re.I)
+_SAYS = re.compile(
+    r"\b(?:is|was|are|were|be|named|called|became|equals|totals|means|in|on|by|at|has|had|:"
+    r"|(?:is|was|are|were)\b.* of"
+    r"|(?:is|was|are|were) \w+(?:ed|en|wn))$",
+    re.IGNORECASE,
+)
 _SAID = re.compile(r"^(?:is|was|are|were|became|has|had)\b", re.IGNORECASE)
 _TRUE, _FALSE = frozenset(("yes", "true", "correct", "yeah", "yep")), frozenset(("no", "false", "incorrect", "nope"))
 _TRUTH = re.compile(r"^(\w+)(?=$|\s*[,.;:!—–-])")
@@ -94,6 +99,16 @@ def judge(
     if (value := _value(given, gold)) is not None:
         return value
     return _named(given, golds, whole=whole)
+
+
+def denies(text: str) -> bool:
+    """Whether a word of ``text`` denies something."""
+    return _DENIED.search(text) is not None
+
+
+def leaves_open(text: str) -> bool:
+    """Whether ``text`` names several things, has reservations, or asks."""
+    return _OPEN.search(text) is not None
 
 
 def answer_core(answer: str) -> str:
@@ -319,7 +334,12 @@ def _named(given: str, golds: Sequence[str], *, whole: bool) -> Verdict:
             ):
                 return Verdict(correct=True, rule="sentence", evidence=f"{given!r} says {gold!r}, and nothing else.")
             unsure = True
-        elif (own and (own <= words or words <= own)) or (len(own) >= _FREE and own & words) or _alike(words, own):
+        elif (
+            (own and (own <= words or words <= own))
+            or (len(own) >= _FREE and own & words)
+            or _alike(words, own)
+            or (whole and maybe_same_person(given, gold))
+        ):
             unsure = True
     if unsure:
         said = f"{given!r} shares words with {golds[0]!r}, and no rule tells whether it is the same."

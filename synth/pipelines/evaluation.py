@@ -23,7 +23,7 @@ from synth.recipe.model import Recipe
 from synth.schemas.facts import FactRow
 from synth.sources.dataset import inverses_of, read_table
 
-__all__ = ["candidate_names", "evaluation_recipe"]
+__all__ = ["candidate_names", "chosen_splits", "evaluation_recipe"]
 
 SPLITS = ("train", "validation", "test")
 _KEPT = ("limits", "management")
@@ -42,6 +42,19 @@ def candidate_names(models: Sequence[str]) -> list[str]:
             name, number = f"{plain}-{number}", number + 1
         found.append(name)
     return found
+
+
+def chosen_splits(named: Sequence[str]) -> tuple[str, ...]:
+    """The splits that are meant by ``named``, of which ``all`` means each.
+
+    Raises:
+        InputError: there is no such split.
+    """
+    for split in named:
+        if split not in (*SPLITS, "all"):
+            choice = ", ".join((*SPLITS, "all"))
+            raise InputError(f"there is no split {split!r}", where="--split", mend=f"choose of {choice}")
+    return SPLITS if "all" in named else tuple(named)
 
 
 def evaluation_recipe(
@@ -71,9 +84,6 @@ def evaluation_recipe(
     Raises:
         InputError: the dataset can't be opened again, or a key or a model is wrong.
     """
-    for split in splits:
-        if split not in SPLITS:
-            raise InputError(f"there is no split {split!r}", where="--split", mend=f"choose of {', '.join(SPLITS)}")
     given: Mapping[str, Any] = dataset.report.recipe
     environment, source = trusted_environment(dataset, trust=trust)
     asked = given.get("questions") or {}

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from synth.text.forms import normalize
 from synth.text.numbers import NUMERALS, number_words
 
-__all__ = ["TABLE", "forms_of", "same_by", "spelled"]
+__all__ = ["TABLE", "forms_of", "maybe_same_person", "same_by", "spelled", "unabbreviated"]
 
 Forms = Callable[[str], Iterator[str]]
 
@@ -98,7 +98,10 @@ _ROMAN = {
 _DECADES = {word: f"19{tens}0s" for tens, word in enumerate("twenties thirties forties fifties".split(), start=2)} | {
     word: f"19{tens}0s" for tens, word in enumerate("sixties seventies eighties nineties".split(), start=6)
 }
-_RANGE = re.compile(r"^(?:from |between )?(\d[\d,.]*)\s*(?:-|–|—|−|to|until|till|through|and)\s*(\d[\d,.]*)(\s+\S.*)?$")
+_RANGE = re.compile(
+    r"^(?:from |between )?(?:the )?(\d[\d,.]*(?:st|nd|rd|th)?)\s*(?:-|–|—|−|to|until|till|through|and)\s*"
+    r"(?:the )?(\d[\d,.]*(?:st|nd|rd|th)?)(\s+\S.*)?$"
+)
 
 
 def _accents(text: str) -> Iterator[str]:
@@ -130,6 +133,22 @@ def _qualifier(text: str) -> Iterator[str]:
         yield match.group(1)
 
 
+_SPELLED_OUT = re.compile(r"\b([A-Za-z]{2,10})\s*\(([^()]+)\)")
+
+
+def unabbreviated(text: str) -> str:
+    """ "SARS (severe acute respiratory syndrome)" without the initials that the parenthesis spells out."""
+    return _SPELLED_OUT.sub(lambda match: match[2] if _initials(match[2]) == match[1].lower() else match[0], text)
+
+
+def _initials(text: str) -> str:
+    return "".join(word[0] for word in normalize(text).split() if word not in ("of", "and", "for", "in", "on", "to"))
+
+
+def _spelled_out(text: str) -> Iterator[str]:
+    yield unabbreviated(text)
+
+
 def _era(text: str) -> Iterator[str]:
     if match := re.match(r"^(?:(?:ad|a\.d\.) (\d{1,4})|(\d{1,4}) (?:ad|ce|a\.d|c\.e))$", text):
         yield match.group(1) or match.group(2)
@@ -140,7 +159,7 @@ def _range(text: str) -> Iterator[str]:
         low, high, unit = match.group(1).replace(",", ""), match.group(2).replace(",", ""), match.group(3) or ""
         if len(low) == 4 and len(high) == 2 and low.isdigit() and high.isdigit():
             high = low[:2] + high  # 1914-18
-        yield f"{low} to {high}{unit}"
+        yield f"{low} to {high}{unit.replace('centuries', 'century')}"
 
 
 def _signs(text: str) -> Iterator[str]:
@@ -255,6 +274,7 @@ TABLE: tuple[tuple[str, Forms], ...] = (
     ("section_number", _section),
     ("page", _page),
     ("call", _call),
+    ("spelled_out", _spelled_out),
     ("qualifier", _qualifier),
     ("era", _era),
     ("range", _range),
@@ -336,7 +356,7 @@ def _by_name(left: str, right: str) -> str | None:
         last, comma, first = text.partition(",")
         if comma and "," not in first and spelled(f"{first} {last}") == against:
             return "family_name_first"
-        letters = "".join(word[0] for word in against.split() if word not in ("of", "and", "for", "in", "on", "to"))
+        letters = _initials(against)
         if len(plain) >= 3 and plain == letters and text.strip(" .").replace(".", "").isupper():
             return "acronym"
     return "initials" if _person(one, other) or _person(other, one) else None
@@ -350,6 +370,18 @@ def _person(short: str, long: str) -> bool:
     if len(a) == len(b):
         return a != b and all(x == y or (len(x) == 1 and y.startswith(x)) for x, y in zip(a, b, strict=True))
     return len(a) == 2 and len(b) > 2 and a[0] == b[0] and all(len(word) == 1 for word in b[1:-1])
+
+
+def maybe_same_person(left: str, right: str) -> bool:
+    """Whether the given names are forms of one name ("Kathy", "Kathryn"): people marry, and change the other one."""
+    one, other = (_split(spelled(text)) for text in (left, right))
+    if min(len(one), len(other)) < 2 or one[0] == other[0] or not (left[:1] + right[:1]).isupper():
+        return False
+    a, b = (_NICKNAMES.get(words[0], words[0]) for words in (one, other))
+    return a == b or (min(len(a), len(b)) >= _LONG_STEM and a[:_LONG_STEM] == b[:_LONG_STEM])
+
+
+_LONG_STEM = 4
 
 
 def _split(name: str) -> list[str]:

@@ -95,6 +95,39 @@ def test_what_no_rule_decides_is_neither_right_nor_wrong() -> None:
         assert judge(answer, gold=gold, kind=kind).correct is None, answer  # type: ignore[arg-type]
 
 
+FIRST = ("Who was born first, Ilse Brandt or Jon Maak?", "Ilse Brandt")
+SAME = ("Are Wesk and Torun the same level of town?", "no")
+MOTHER = ("Who is the mother of Ann Maak?", "Ilse Brandt")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "correct"),
+    [
+        (FIRST, "Ilse Brandt was born first.", True),
+        (FIRST, "Ilse Brandt (born 10 July 1971) was born before Jon Maak (born in 1982).", True),
+        (FIRST, "Ilse Brandt was born after Jon Maak.", None),
+        (FIRST, "Jon Maak was born before Ilse Brandt.", None),
+        (FIRST, "Both Ilse Brandt and Jon Maak were born first.", None),
+        (SAME, "Wesk and Torun are not the same level of town. Wesk has a mayor, or had one.", True),
+        (SAME, "Wesk and Torun are the same level of town.", False),
+        (SAME, "Wesk is a town.", None),
+        (MOTHER, "The mother of Ann Maak is Ilse Brandt.", True),
+        (MOTHER, "the mother of Ilse Brandt", None),
+        (MOTHER, "The mother of Ann Maak is Ilse Brandt. However, it may be her aunt.", None),
+        (MOTHER, "Ilse Brandt painted Ann Maak.", None),
+        (("Which river is it?", "Richmond"), "Richmond River", True),
+        (("Which season was it?", "third"), "Season 3", True),
+    ],
+)
+def test_an_answer_that_says_the_question_again(asked: tuple[str, str], answer: str, correct: bool | None) -> None:
+    task = small_tasks()[0].model_copy(
+        update={"question": asked[0], "answer": asked[1], "answer_aliases": (), "answer_kind": "text"}
+    )
+    verdict = check_task(task, answer)
+    assert verdict.correct is correct, verdict
+    assert (verdict.rule in ("restated", "sentence")) is (correct is not None)
+
+
 PARAPHRASES = [
     line.split("\t")
     for line in (Path(__file__).parent / "paraphrases.tsv").read_text(encoding="utf-8").splitlines()[1:]

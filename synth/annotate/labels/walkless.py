@@ -6,14 +6,15 @@ a result with nothing new harms, and any other step helps.
 
 The rest follows the guide by which people labelled AgentProcessBench (arXiv 2603.14465): a step that leads nowhere is
 neutral once and harms from then on; what follows harm in a run that ends wrong harms, unless it is back on track; a
-right end helps. On the 4,200 labels of its parts gaia_dev and bfcl, 170 of 174 right ends help, and of what follows the
-first harm in a run that ends wrong .89 and .43 harm.
+call that the tool does not take harms; a right end helps. On the 4,200 labels of its parts gaia_dev and bfcl, 170 of
+174 right ends help, and of what follows the first harm in a run that ends wrong .89 and .43 harm.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, Literal
 
 from synth.agents.contract import History, Step
@@ -44,6 +45,8 @@ _MISSED = re.compile(
     r"|\w*(?:Error|Exception)\b)",
     re.IGNORECASE,
 )
+_SHORT = 400
+"""Signs of a message of a tool that failed; a longer one brings something."""
 _SHORTEST = 3
 """Signs of an answer that is looked for in results; a shorter one stands in many by chance."""
 
@@ -62,11 +65,12 @@ def measured_by_results(
     harmed: int | None = None
     idle: int | None = None
     for number, (step, given) in enumerate(zip(history, judged, strict=True)):
-        last = number == len(history) - 1
         made = given if given[0] is not None else seen.judge(step) or given
         if not step.turn.calls:
-            made = _spoken(given, correct, seen) if last else _NOT_LAST
-        elif correct is False and made[0] == 1 and not seen.leads:
+            made = _spoken(given, correct) if number == len(history) - 1 else _on_the_way(step)
+        elif made[1] is LabelReason.REDUNDANT and made[0] == 0 and idle is not None:
+            made = (-1, LabelReason.REDUNDANT, f"{made[2]}, as in step {idle}")
+        elif correct is False and made[0] == 1 and seen.adds in (_ASTRAY if harmed is not None else _LEADS_NOWHERE):
             if harmed is not None:
                 told = f"{made[2]}; step {harmed} had brought nothing, and the run ends wrong"
                 made = (-1, LabelReason.PROPAGATED, told)
@@ -84,15 +88,44 @@ def measured_by_results(
 
 
 _NOT_LAST: Judged = (None, LabelReason.UNMEASURED, "speaks on the way; nothing says what that was good for")
+_ASKS_FOR_CALL = re.compile(r"\b(?:no|not|invalid|without)\b.{0,40}\b(?:tool|function)s?[ -]?calls?\b", re.IGNORECASE)
+_OWN_FAULT = re.compile(
+    r"\b(?:missing|required|unexpected|unrecognized|malformed|unparsable|schema|unknown (?:tool|function|argument)"
+    r"|invalid (?:tool|function|arguments?|parameters?|json))",
+    re.IGNORECASE,
+)
 
 
-def _spoken(given: Judged, correct: bool | None, seen: _Seen) -> Judged:
+def _on_the_way(step: Step) -> Judged:
+    """A message that is not the last: what answers it may say that it should have been a call."""
+    said = next((one.content for one in step.results if _ASKS_FOR_CALL.search(one.content[:_SHORT])), None)
+    return _NOT_LAST if said is None else (-1, LabelReason.INVALID_CALL, f"calls nothing: {_first(said)}")
+
+
+def _spoken(given: Judged, correct: bool | None) -> Judged:
     """The last message: by its verdict. A right answer that no text states word for word may still rest on what was
-    read; one before anything was read is a guess."""
-    unread = given[1] is LabelReason.UNSUPPORTED_ANSWER and seen.has_read
-    if correct is True and (given[0] is None or unread):
-        return 1, LabelReason.PROGRESS, "right by its verdict; what was read need not state it word for word"
+    read, or on what the agent knew: without a walk, nothing says that it had to be looked up."""
+    if correct is True and given[0] != 1:
+        return 1, LabelReason.PROGRESS, "right by its verdict; nothing that was read states it word for word"
     return given
+
+
+class _Adds(Enum):
+    """What the best of a step's results adds."""
+
+    ANSWER = "answer"
+    QUESTION = "question"
+    """Words of the question that no result had."""
+    LEAD = "lead"
+    """More of what an earlier result named."""
+    WORDS = "words"
+    """Words that no result had, and nothing else."""
+    NOTHING = "nothing"
+
+
+_LEADS_NOWHERE = frozenset((_Adds.WORDS,))
+_ASTRAY = frozenset((_Adds.WORDS, _Adds.LEAD))
+"""After harm, what earlier results named leads on as little: only the question or the answer brings a run back."""
 
 
 class _Seen:
@@ -108,15 +141,12 @@ class _Seen:
         self._queries: list[tuple[str, frozenset[str]]] = []
         self.answered = False
         """A result stated the answer."""
-        self.leads = False
-        """The step that was judged last shows the answer, words of the question that were missing, or more of what an
-        earlier result named."""
-        self.has_read = False
-        """Something came back that is not an error."""
+        self.adds = _Adds.NOTHING
+        """Of the step that was judged last."""
 
     def judge(self, step: Step) -> Judged | None:
         """What the results of a step add; None where it has none."""
-        self.leads = False
+        self.adds = _Adds.NOTHING
         if not step.turn.calls or not step.results:
             return None
         text = "\n".join(collected(result.content) for result in step.results)
@@ -124,28 +154,35 @@ class _Seen:
         new = words - self._words
         keys = [_key(call) for call in step.turn.calls]
         before = [self._calls[key] for key in keys if key in self._calls]
-        if len(text) < 400 and _MISSED.match(text):
+        if len(text) < _SHORT and _MISSED.match(text):
             if before:
                 return -1, LabelReason.REPEATED_FAILURE, f"made again, and brings nothing again: {_first(text)}"
+            if _OWN_FAULT.search(text):
+                return -1, LabelReason.INVALID_CALL, f"not a call that the tool takes: {_first(text)}"
             return 0, LabelReason.TOOL_FAILURE, f"brings nothing: {_first(text)}"
         if self._answers and not self.answered and any(name in words_of(text) for name in self._answers):
-            self.leads = True
+            self.adds = _Adds.ANSWER
             return 1, LabelReason.PROGRESS, f"a result states {self._answers[0].strip()!r}, which none had"
         if len(before) == len(keys) and len(new) < _LEAST_NEW:
             return -1, LabelReason.REDUNDANT, "the same call as before, and nothing new in its result"
         if len(new) < _LEAST_NEW or len(new) < _LEAST_SHARE * len(words):
             how = "the query of before in other words" if self._reworded(step) else "a result"
-            return -1, LabelReason.REDUNDANT, f"{how} with {len(new)} of {len(words)} words that no result had"
+            return (
+                0 if new else -1,
+                LabelReason.REDUNDANT,
+                f"{how} with {len(new)} of {len(words)} words that no result had",
+            )
         about = sorted(self._missing & new)
         if about:
-            self.leads = True
+            self.adds = _Adds.QUESTION
             return 1, LabelReason.PROGRESS, f"a result has {', '.join(about[:5])} of the question, which none had"
         if self._reworded(step):
             told = "the query of before in other words; nothing of the question is new"
-            return -1, LabelReason.REDUNDANT, told
+            return 0, LabelReason.REDUNDANT, told
         if named := self._lead(step, words):
-            self.leads = True
+            self.adds = _Adds.LEAD
             return 1, LabelReason.PROGRESS, f"follows up {', '.join(named[:5])}, which an earlier result named"
+        self.adds = _Adds.WORDS
         return 1, LabelReason.PROGRESS, f"a result has {len(new)} of {len(words)} words that none had"
 
     def _reworded(self, step: Step) -> bool:
@@ -168,7 +205,6 @@ class _Seen:
         for result in step.results:
             text = collected(result.content)
             self._words |= set(content_words(text))
-            self.has_read = self.has_read or (result.error is None and not _MISSED.match(text))
             self.answered = self.answered or any(name in words_of(text) for name in self._answers)
         self._missing -= self._words
         for call in step.turn.calls:

@@ -69,6 +69,16 @@ STEPS: dict[str, tuple[str, tuple[str, ...], list[tuple[int | None, LabelReason,
         (ASIDE, ASIDE),
         [(1, LabelReason.PROGRESS, "words that none had"), (-1, LabelReason.REDUNDANT, "a result with 0 of")],
     ),
+    "little new, then little new again": (
+        "Jon Maak",
+        (MORE, f"{MORE} Indeed, twice.", f"{MORE} Again, thrice."),
+        [(1, LabelReason.PROGRESS, ""), (0, LabelReason.REDUNDANT, ""), (-1, LabelReason.REDUNDANT, "as in step 1")],
+    ),
+    "a call that the tool does not take": (
+        "Jon Maak",
+        ('{"error": "missing query"}',),
+        [(-1, LabelReason.INVALID_CALL, "missing query")],
+    ),
     "brings nothing": ("Jon Maak", ("Error: timed out",), [(0, LabelReason.TOOL_FAILURE, "Error: timed out")]),
     "after a step that brought nothing, in a run that ends wrong": (
         "Ada Torrin",
@@ -88,6 +98,11 @@ STEPS: dict[str, tuple[str, tuple[str, ...], list[tuple[int | None, LabelReason,
         "Ada Torrin",
         (ASIDE, ASIDE, PAGES[0]),
         [(0, LabelReason.NEUTRAL, ""), (-1, LabelReason.REDUNDANT, ""), (1, LabelReason.PROGRESS, "'jon maak'")],
+    ),
+    "back to what results named, after harm": (
+        "Ada Torrin",
+        (ASIDE, ASIDE, "Of page 2, the printer kept nothing."),
+        [(0, LabelReason.NEUTRAL, ""), (-1, LabelReason.REDUNDANT, ""), (-1, LabelReason.PROPAGATED, "step 1 had")],
     ),
     "the same, in a run that ends right": (
         "<answer>Jon Maak</answer>",
@@ -114,6 +129,18 @@ def test_words_on_the_way_have_no_label() -> None:
     row = import_trajectory(find("importers", "openai").read(value), GIVEN, provenance=PROVENANCE)
     first, *_, end = label(row, GIVEN)
     assert (first.label, first.label_reason, end.label) == (None, LabelReason.UNMEASURED, 1)
+
+
+def test_words_that_should_have_been_a_call_harm() -> None:
+    value = openai("Jon Maak", *PAGES)
+    words = [
+        {"role": "assistant", "content": "<tool_call>the Atlas</tool_call>"},
+        {"role": "user", "content": "No effective tool call detected. Please call a tool."},
+    ]
+    value = {"messages": [*value["messages"][:1], *words, *value["messages"][1:]]}  # type: ignore[index,misc]
+    row = import_trajectory(find("importers", "openai").read(value), GIVEN, provenance=PROVENANCE)
+    first = label(row, GIVEN)[0]
+    assert (first.label, first.label_reason, first.first_error) == (-1, LabelReason.INVALID_CALL, True)
 
 
 def test_an_answer_without_a_verdict_has_no_label() -> None:
@@ -160,8 +187,8 @@ def test_a_right_answer_is_looked_for_as_an_answer_not_as_a_whole_message(form: 
     assert "hop" not in end.label_detail, "the question has no walk"
     unread = label(imported(form, last, PAGES[1]), GIVEN)[-1]
     assert (unread.label, unread.label_reason) == (1, LabelReason.PROGRESS), "by its verdict"
-    guessed = label(imported(form, last), GIVEN)[-1]
-    assert (guessed.label, guessed.label_reason) == (-1, LabelReason.UNSUPPORTED_ANSWER)
+    known = label(imported(form, last), GIVEN)[-1]
+    assert (known.label, known.label_reason) == (1, LabelReason.PROGRESS), "nothing says that it had to be read"
 
 
 def test_a_lead_is_followed_up_where_a_query_names_what_an_earlier_result_did() -> None:
