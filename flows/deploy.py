@@ -96,7 +96,7 @@ def register(
         InputError: the request can't be planned, the cron line is bad, no server is named, or it has no such pool.
         BuildError: the server does not answer.
     """
-    import httpx
+    from prefect.client.orchestration import get_client
     from prefect.deployments.runner import DeploymentApplyError, RunnerDeployment
     from prefect.schedules import Cron
     from prefect.settings import PREFECT_API_URL
@@ -107,6 +107,10 @@ def register(
     if not (url := PREFECT_API_URL.value()):
         mend = "name one in PREFECT_API_URL (`prefect server start` begins one), or leave --work-pool out"
         raise InputError("needs a Prefect server", where="--work-pool", mend=mend)
+    with get_client(sync_client=True) as client:
+        if (down := client.api_healthcheck()) is not None:
+            reason = str(down) or type(down).__name__
+            raise BuildError(f"does not answer: {reason}", where=url, mend="is PREFECT_API_URL right?")
     prepared = api.prepare(request, progress="quiet")
     prepared.engine.close()
     name = name or prepared.recipe.name
@@ -129,9 +133,6 @@ def register(
             raise BuildError(" ".join(str(error).split())[:300], where=url) from None
         mend = f"make it: `prefect work-pool create --type process {pool}`"
         raise InputError(f"the server has no work pool {pool!r}", where="--work-pool", mend=mend) from None
-    except httpx.HTTPError as error:
-        reason = str(error) or type(error).__name__
-        raise BuildError(f"does not answer: {reason}", where=url, mend="is PREFECT_API_URL right?") from None
     if announce:
         announce(f"deployed synth-build/{name} at {url}: `prefect deployment run synth-build/{name}` starts it")
 
