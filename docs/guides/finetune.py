@@ -25,21 +25,17 @@ parser.add_argument("--epochs", type=float, default=1.0)
 parser.add_argument("--rate", type=float, help="learning rate")
 parser.add_argument("--batch", type=int, default=2, help="rows per step")
 parser.add_argument("--seed", type=int, default=7)
-parser.add_argument("--threads", type=int, help="CPU threads; default all")
 given = parser.parse_args()
-if given.threads:
-    torch.set_num_threads(given.threads)
-
 rows = datasets.load_dataset(given.export, split="train").shuffle(seed=given.seed)
 rows = rows.select(range(min(given.rows or len(rows), len(rows))))
 if given.method == "chosen":
     rows = rows.remove_columns("rejected").rename_column("chosen", "completion")
 tokenizer = AutoTokenizer.from_pretrained(given.model)
-pairs = given.method == "dpo"
-config, trainer_class = (trl.DPOConfig, trl.DPOTrainer) if pairs else (trl.SFTConfig, trl.SFTTrainer)
+dpo, sft = (trl.DPOConfig, trl.DPOTrainer), (trl.SFTConfig, trl.SFTTrainer)
+config, trainer_class = dpo if given.method == "dpo" else sft
 gpu, checkpoints = torch.cuda.is_available(), given.out / "checkpoints"
 arguments = config(
-    **({} if pairs else {"assistant_only_loss": True}),
+    **({} if given.method == "dpo" else {"assistant_only_loss": True}),
     output_dir=checkpoints,
     max_length=None,
     learning_rate=given.rate or RATES[given.method],
