@@ -71,6 +71,8 @@ class PlannedCall(Row):
     """The call in words, for one who sees the screen: low-level (OS-Genesis)."""
     given: dict[str, Given]
     """Argument -> where its value comes from. An argument in parts has an entry for each: ``items.0.amount``."""
+    decides: bool = False
+    """Whether it is looked up to see if the policy allows what comes next, whatever else it shows."""
 
 
 CheckedKind = Literal["state", "call", "no_call", "answer"]

@@ -194,9 +194,10 @@ class PlanView:
         return bool(mine) and any(all(value in given.values() for value in mine) for given in changed)
 
     def covered(self, number: int) -> bool:
-        """Whether a planned look-up is of no use any more: all that later calls take from it is in view."""
+        """Whether a planned look-up is of no use any more: all that later calls take from it is in view. One that
+        decides whether the policy allows something is always of use."""
         planned = self.plan.calls[number]
-        if planned.changes:
+        if planned.changes or planned.decides:
             return False
         taken = [
             (path, call, given)

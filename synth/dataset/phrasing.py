@@ -30,10 +30,10 @@ _CERTAIN = 4.5
 _EVIDENCE = (
     *("find_word", "found_page", "leaf", "next_page", "outline"),
     *("answer_early", "answer_guess", "dead_end", "failed", "fits_none", "g_dead_end", "g_none", "give_up"),
-    *("no_result", "postpone", "untold"),
+    *("no_result", "postpone", "untold", "p_around", "p_bend", "p_insist", "p_twice", "p_wrong"),
 )
-"""What an agent says where it leafs through a long document in vain, has failed, or is about to: the outcome, and no
-accident of wording."""
+"""What an agent says where it leafs through a long document in vain, has failed, is about to, or errs for all to see:
+the outcome, and no accident of wording."""
 _MASKED = re.compile(r"\"[^\"]*\"|“[^”]*”|\d[\d.,:/-]*")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[.!?:…]")
 

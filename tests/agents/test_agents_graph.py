@@ -77,7 +77,7 @@ def test_wrong_turns_of_the_teacher_are_noticed_corrected_and_labelled(world: Ta
     found: Counter[str] = Counter()
     recovered = said = 0
     for task in world.tasks[:60]:
-        done = world.play(task, "teacher", detour=0.8, rival=0.8)
+        done = world.play(task, "teacher", detour=0.8)
         if done.verdict.correct is not True:
             continue
         labels = label(world.row(done, "teacher"), task)
@@ -103,7 +103,7 @@ def test_wrong_turns_of_the_teacher_are_noticed_corrected_and_labelled(world: Ta
 
 def test_a_teacher_without_detours_takes_no_wrong_turn(world: TaskWorld) -> None:
     for task in world.tasks[:60]:
-        done = world.play(task, "teacher", detour=0.0, rival=0.0)
+        done = world.play(task, "teacher", detour=0.0, rivals=0)
         if done.verdict.correct is True:
             reasons = {one.label_reason for one in label(world.row(done, "teacher"), task)}
             assert not reasons & {LabelReason.WRONG_TURN, LabelReason.INVALID_CALL, LabelReason.PREMATURE}, task.id
@@ -115,7 +115,7 @@ def test_a_habit_is_the_same_mistake_again_and_its_runs_succeed(world: TaskWorld
     for task in world.tasks[:40]:
         wrong: list[int] = []
         for sample in range(2):
-            done = world.play(task, "teacher", sample, habit=0.3, detour=0.0, rival=0.0, verify=0.0)
+            done = world.play(task, "teacher", sample, habit=0.3, detour=0.0, rivals=0, verify=0.0)
             if done.verdict.correct is True:
                 labels = label(world.row(done, "teacher"), task)
                 turns = [n for n, one in enumerate(labels) if one.label_reason is LabelReason.WRONG_TURN]

@@ -136,7 +136,7 @@ def test_a_policy_goes_on_where_a_teacher_was(run: Run) -> None:
 
 def test_teachers_check_rivals_and_reject_them(run: Run) -> None:
     task = small_tasks()[3]
-    config = TeacherConfig(rival=1.0, detour=0.0)
+    config = TeacherConfig(detour=0.0)
     made = run(ScriptedTeacher(task, config), task, 0)
     assert made.verdict.correct is True
     opened = [call.arguments.get("document") for step in made.history for call in step.turn.calls]

@@ -39,10 +39,7 @@ def test_thoughts_rest_on_observations_and_vary(taught: list[Rollout]) -> None:
     thoughts = [step.turn.thought or "" for done in taught for step in done.history]
     assert all(thoughts)
     assert len(set(thoughts)) > 0.8 * len(thoughts)
-    changes = [
-        s.turn.thought or "" for d in taught for s in d.history if any(c.name == "add_bags" for c in s.turn.calls)
-    ]
-    assert all("card ending in" in thought for thought in changes)  # the line that shows the method
+    assert all(any("card ending in" in (s.turn.thought or "") for s in d.history) for d in taught)
 
 
 def test_detours_are_seen_through() -> None:

@@ -28,7 +28,7 @@ class TeacherConfig(Described):
 
     verify: float = Field(default=0.5, ge=0, le=1)
     """Share of answers before which it looks once more."""
-    detour: float = Field(default=0.12, ge=0, le=1)
+    detour: float = Field(default=0.25, ge=0, le=1)
     """Chance, per choice among results (in a graph: also among relations), to look at another plausible one first; it
     then rejects it with a reason."""
     habit: float = Field(default=0.0, ge=0, le=1)
@@ -37,8 +37,9 @@ class TeacherConfig(Described):
     meets: int = Field(default=0, ge=0, le=10)
     """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
     for whenever a search shows one, before it opens the right one."""
-    rival: float = Field(default=0.4, ge=0, le=1)
-    """Chance to test another name of a list first, where a further condition tells right from wrong."""
+    rivals: int = Field(default=4, ge=0, le=20)
+    """Where a further condition tells right from wrong, it tests the names of a list in their order; a list in which
+    more than so many stand before the right one is not gone through."""
     parallel: float = Field(default=0.3, ge=0, le=1)
     """Share of questions with several conditions in which it searches for all the names at once."""
     patience: int = Field(default=20, ge=1)
@@ -79,9 +80,9 @@ class PolicyConfig(_Weakness):
 class ToolTeacherConfig(Described):
     """How the teacher works that carries out plans with tools."""
 
-    detour: float = Field(default=0.15, ge=0, le=1)
-    """Chance, where a list shows several that could be meant, to look at another one first; it then goes back with a
-    reason."""
+    detour: float = Field(default=0.4, ge=0, le=1)
+    """Chance, where a list shows others that have something of what the user says, to look at one of them first; it
+    then goes back with a reason."""
     verify: float = Field(default=0.25, ge=0, le=1)
     """Share of runs that look once more after the last change."""
     parallel: float = Field(default=0.3, ge=0, le=1)
@@ -123,5 +124,7 @@ class ToolPolicyConfig(_Weakness):
     """After a call that was refused: makes the same one again."""
     notices: float = Field(default=0.3, ge=0, le=1)
     """Per turn after it looked at a wrong row: sees it and goes back. Scales with ``2 * skill``."""
+    parallel: float = Field(default=0.3, ge=0, le=1)
+    """Chance to make look-ups that do not depend on each other at once."""
     patience: int = Field(default=24, ge=1)
     """Turns after which it says that it is done."""

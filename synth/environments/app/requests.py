@@ -143,8 +143,9 @@ class Ask(_Part):
     refers: dict[str, Reference] = {}
     """References of arguments that are not a key of a table, or that this ask refers to in a way of its own."""
     refused_by: dict[str, tuple[Look, ...]] = {}
-    """Rules that may forbid it, such that nothing else would do what was asked: then it has to be declined. Of each,
-    the reading calls that show why, over the columns of the ask."""
+    """Rules that decide on it, the one that matters most first: where one forbids it, nothing else would do what was
+    asked, and it has to be declined. Of each, the reading calls that show how things stand, over the columns of the
+    ask. They are made before every such call, allowed or not: looking must not tell how it ends."""
     instead: dict[str, tuple[str, ...]] = {}
     """Asks that a person may fall back on when this one is not allowed, each with the columns that must be the same."""
     ends: bool = False
@@ -154,6 +155,14 @@ class Ask(_Part):
     left: tuple[Left, ...] = ()
     weight: float = Field(default=1, gt=0)
     """How often it is tried, beside the others."""
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """The reading calls of all rules that decide on it, each once."""
+        found: list[Look] = []
+        for looks in self.refused_by.values():
+            found += [look for look in looks if look not in found]
+        return tuple(found)
 
 
 class Question(_Part):

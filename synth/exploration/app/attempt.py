@@ -7,7 +7,7 @@ row of a question becomes that question (``answered``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Literal
@@ -17,6 +17,7 @@ import numpy as np
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Left
 from synth.environments.app.state import Goal
+from synth.environments.app.user import answer_of
 from synth.errors import InputError
 from synth.exploration.app.audit import Auditor
 from synth.exploration.app.checklist import checklist_of
@@ -37,6 +38,8 @@ from synth.tasks.graded import chance_of
 
 __all__ = ["AppAttempt"]
 
+_SECOND = 0.5
+"""Share of the requests for several things that leave a value of a second one open."""
 _RULES = 3
 """Rules that a walk meets before it takes one of them."""
 
@@ -198,7 +201,7 @@ class AppAttempt:
         if self.config.graded and self.lot >= chance_of(self.reward):
             raise Dropped(Reason.NOT_DRAWN, f"a walk of reward {self.reward:g}")
 
-    def _solver(self, said: Sequence[Said], told: Sequence[Said] = ()) -> Solver:
+    def _solver(self, said: Sequence[Said], told: Mapping[str, Sequence[Said]] | None = None) -> Solver:
         return Solver(self.app, self.task, self.who, said, told)
 
     def _done(self, steps: Sequence[TriedCall], *, left: bool) -> AppSolution:
@@ -207,7 +210,6 @@ class AppAttempt:
         clauses, facts, told = self._clauses(steps, left=left)
         question, said = self._message(clauses)
         with closing(self._solver(said, told)) as solver:
-            solver.answer = facts[0].says if facts else ""
             return self._written(steps, clauses, question, solver, facts)
 
     def _written(
@@ -238,7 +240,7 @@ class AppAttempt:
         today = self.start.now[:10]
         answer = plain(question.answer, row, today)
         with closing(self._solver(said)) as solver:
-            solver.look(question, row, question.look)
+            solver.look(question, row)
             for column in question.shown:
                 if not solver.shows(row[column]):
                     raise Dropped(Reason.EVIDENCE_DOES_NOT_STATE, f"{name}: {column} is not shown")
@@ -248,7 +250,6 @@ class AppAttempt:
             return replace(made, answer_kind=question.kind, aliases=tuple(dict.fromkeys(forms))[1:])
 
     def _declined(self, stopped: TriedCall, instead: TriedCall | None) -> AppSolution:
-        ask = self.app.requests.asks[stopped.ask]
         rule = self.environment.rules.named(str(stopped.rule))
         if rule is None:
             raise Dropped(Reason.NO_WALK, "the rule is not known")
@@ -258,11 +259,10 @@ class AppAttempt:
         question, said = self._message([first], ending, second)
         text = " ".join(rule.text.split())
         with closing(self._solver(said)) as solver:
-            given = solver.reach(stopped.ask, stopped.row, first.text)
-            solver.look(ask, stopped.row, ask.refused_by.get(rule.name, ()))
+            solver.decide(stopped.ask, stopped.row)
             hidden = note_of(self.environment, rule, stopped)
             if hidden is not None:
-                solver.attempt(stopped.ask, stopped.row, given)
+                solver.attempt(stopped.ask, stopped.row, solver.reach(stopped.ask, stopped.row, first.text))
             answer = f"That can't be done. {text if stopped.recorded else stopped.result.content}"
             if instead is not None and second is not None:
                 answer = f"{answer} {solver.write(instead.ask, instead.row, second.text).content}"
@@ -297,25 +297,29 @@ class AppAttempt:
 
     def _clauses(
         self, steps: Sequence[TriedCall], *, left: bool
-    ) -> tuple[list[Clause], list[UserFact], tuple[Said, ...]]:
+    ) -> tuple[list[Clause], list[UserFact], dict[str, Sequence[Said]]]:
         """A clause per step; where a value is ``left`` open, what the user says when asked for it."""
         episode = self._fresh()
         able = [at for at, step in enumerate(steps) if self._may_leave(step)]
         if left and not able:
             raise Dropped(Reason.NO_WALK, "no value could be left open")
-        chosen = choose(self.rng, able) if left else None
+        chosen = {choose(self.rng, able)} if left else set()
+        if left and len(able) > 1 and self.rng.random() < _SECOND:
+            chosen.add(choose(self.rng, [at for at in able if at not in chosen]))
         clauses: list[Clause] = []
         facts: list[UserFact] = []
-        told: tuple[Said, ...] = ()
+        told: dict[str, Sequence[Said]] = {}
         for at, step in enumerate(steps):
-            if at == chosen:
+            if at in chosen:
                 open_ = choose(self.rng, self._may_leave(step))
-                clause, says, told = self.wording.leaving(step.ask, step.row, episode, open_)
+                clause, says, told[says] = self.wording.leaving(step.ask, step.row, episode, open_)
                 facts.append(UserFact(topic=open_.topic, keywords=open_.keywords, says=says))
             else:
                 clause = self.wording.clause(step.ask, step.row, episode, reason=at == 0)
             clauses.append(clause)
             episode.step(step.call)
+        if any(answer_of(facts, f"Can you tell me {fact.topic}?") != fact.says for fact in facts):
+            raise Dropped(Reason.UNNATURAL, "two things are left open that a question can't tell apart")
         return clauses, facts, told
 
     def _may_leave(self, step: TriedCall) -> list[Left]:

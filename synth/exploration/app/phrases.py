@@ -108,7 +108,7 @@ def _written(value: Any, form: str | None, generator: np.random.Generator | None
     if form == "quote":
         return text, f'"{text}"' if generator is None or generator.random() < 0.7 else f"“{text}”"
     if form == "lower":
-        return text, text[:1].lower() + text[1:]
+        return text, text if re.match(r"I\b", text) else text[:1].lower() + text[1:]
     if form == "start":
         return text, capital(text)
     if form:
@@ -166,7 +166,7 @@ def said_in(said: Iterable[Said], column: str, value: Any) -> Said | None:
 def sentence(text: str) -> str:
     """With a capital and one end."""
     text = text.strip()
-    text = capital(text)
+    text = re.sub(r"([.?!][\"”])\.", r"\1", capital(text))
     return text if text.rstrip('"”)')[-1:] in (".", "?", "!") and text[-1:] != ")" else f"{text}."
 
 

@@ -90,6 +90,7 @@ class AppSolution:
     ) -> Solved:
         """As the pipeline has it."""
         stopped = self.stopped
+        changing = tuple(name for name, tool in environment.definition.tools.items() if tool.writes)
         facts = (
             AppBeginning(
                 app=environment.definition.name,
@@ -97,11 +98,11 @@ class AppSolution:
                 app_size=environment.size,
                 app_variant=environment.variant,
             ),
-            Request(kind=self.kind, asks=self.asks),
+            Request(kind=self.kind, asks=self.asks, changing=changing),
             Wanted(goal=self.goal.model_dump(mode="json")),
             Planned(plan=self.plan),
             Policed(
-                rules=_rules_on(environment, self.plan),
+                rules=_rules_on(environment, self.asks),
                 forbidden=None
                 if stopped is None
                 else ForbiddenCall(rule=str(stopped.rule), tool=stopped.call.name, arguments=stopped.call.arguments),
@@ -130,14 +131,19 @@ def calls_of(plan: Plan) -> list[ToolCall]:
     return [ToolCall(id=f"plan_{at}", name=call.tool, arguments=call.arguments) for at, call in enumerate(plan.calls)]
 
 
-def _rules_on(environment: AppEnvironment, plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Changing tools of the plan, each with the written rules that are looked at before it: what an agent that quotes a
-    rule may quote of each."""
-    told: dict[str, tuple[str, ...]] = {}
-    for tool in dict.fromkeys(call.tool for call in plan.calls if call.changes):
-        rules = [rule for rule in environment.definition.rules if tool in rule.before]
-        told[tool] = tuple(one_line(rule.text) for rule in rules if rule.name not in environment.rules.hidden)
-    return {tool: rules for tool, rules in told.items() if rules}
+def _rules_on(environment: AppEnvironment, asks: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Changing tools, each with the written rule that decides on what is asked of it: what an agent may quote. None
+    where several things are asked of a tool on which different rules decide."""
+    requests = environment.definition.requests
+    told: dict[str, set[str]] = {}
+    for name in asks:
+        ask = None if requests is None else requests.asks.get(name)
+        if ask is None:
+            continue
+        written = [rule for rule in ask.refused_by if rule not in environment.rules.hidden]
+        rule = environment.rules.named(written[0]) if written else None
+        told.setdefault(ask.tool or name, set()).add("" if rule is None else one_line(rule.text))
+    return {tool: tuple(rules) for tool, rules in told.items() if len(rules) == 1 and "" not in rules}
 
 
 def _rows_of(environment: AppEnvironment, made: AppSolution) -> tuple[str, ...]:

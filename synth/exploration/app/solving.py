@@ -6,7 +6,7 @@ never a guess. A reference has to be said in full, fit one row only, and be told
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from synth.environments.app.definition import Argument
@@ -32,19 +32,22 @@ class Solver:
     """Carries out one plan in an episode of its own, step by step, and notes where each value comes from."""
 
     def __init__(
-        self, app: AppRequests, task: Task, speaker: Any, said: Sequence[Said], told: Sequence[Said] = ()
+        self,
+        app: AppRequests,
+        task: Task,
+        speaker: Any,
+        said: Sequence[Said],
+        told: Mapping[str, Sequence[Said]] | None = None,
     ) -> None:
         """
         Args:
             said: What the request says.
-            told: What the person says when asked.
+            told: The person's answers when asked, with what each says.
         """
         self.app = app
         self.speaker = speaker
         self.said = tuple(said)
-        self.told = tuple(told)
-        self.answer = ""
-        """The person's answer, in which ``told`` stands."""
+        self.told = told or {}
         self.start = app.environment.reset(task)
         self.episode: AppEpisode = app.environment.reset(task)
         self.calls: list[PlannedCall] = []
@@ -58,11 +61,12 @@ class Solver:
         self.episode.close()
 
     def write(self, name: str, row: Values, words: str) -> ToolResult:
-        """Carry out an ask's call, with all the reading that it needs before it.
+        """Carry out an ask's call, with all the reading that it needs before it, and that decides on it.
 
         Raises:
             Dropped: a value comes from nowhere, a reference fits several rows, or the call does not go through.
         """
+        self.decide(name, row)
         given = self.reach(name, row, words)
         result = self._call(self.app.tool(name), self.app.arguments(name, row), given, changes=True)
         if result.error is not None:
@@ -91,9 +95,16 @@ class Solver:
             raise Dropped(Reason.NOT_FORBIDDEN, f"{name}: no rule stops it once the reading is done")
         self.attempts.append(planned)
 
-    def look(self, source: Ask | Question, row: Values, looks: Sequence[Look]) -> None:
-        """Do further reading, over the columns of a row."""
-        for look in looks:
+    def decide(self, name: str, row: Values) -> None:
+        """Do the reading by which the policy decides on an ask's call: the same whether it is allowed or not."""
+        ask = self.app.requests.asks[name]
+        for look in ask.looks:
+            if all(row[column] is not None for column in look.arguments.values()):
+                self._look(look, row, ask, decides=True)
+
+    def look(self, source: Question, row: Values) -> None:
+        """Do the reading that a question needs."""
+        for look in source.look:
             self._look(look, row, source)
 
     def shows(self, value: Any) -> bool:
@@ -153,8 +164,8 @@ class Solver:
         found = said_in(self.said, name, text)
         if found is not None:
             return Given(source="question", words=found.words)
-        found = said_in(self.told, name, text)
-        return None if found is None else Given(source="user", words=self.answer)
+        answer = next((answer for answer, told in self.told.items() if said_in(told, name, text) is not None), None)
+        return None if answer is None else Given(source="user", words=answer)
 
     def _is_me(self, forms: Sequence[Form], value: Any) -> bool:
         speaker = self.app.requests.speaker
@@ -189,20 +200,22 @@ class Solver:
             if first is None and (made := self._seen(key)) is not None:
                 return self._known.setdefault(place, made)
             shown = form.reference.by if form.reference.shown is None else form.reference.shown
-            given = self._shown(key, [found[column] for column in shown])
+            values, tools = [found[column] for column in shown], {look.tool for look in form.reference.look}
+            given = self._shown(key, values, tools)
             if given is None:
                 for look in form.reference.look:
                     self._look(look, found, None)
-                given = self._shown(key, [found[column] for column in shown]) or self._turn_pages(key, found, shown)
+                given = self._shown(key, values, tools) or self._turn_pages(key, values, tools)
             if given is not None:
                 return self._known.setdefault(place, given)
             problem = Dropped(Reason.NOT_RETRIEVABLE, f"{name}: the look-up does not show {key} with what is said")
         raise problem
 
     def _is_said(self, column: str, value: Any) -> bool:
-        return value is None or said_in((*self.said, *self.told), column, value) is not None
+        every = (*self.said, *(one for told in self.told.values() for one in told))
+        return value is None or said_in(every, column, value) is not None
 
-    def _look(self, look: Look, row: Values, source: Ask | Question | None) -> None:
+    def _look(self, look: Look, row: Values, source: Ask | Question | None, *, decides: bool = False) -> None:
         arguments = self.app.definition.tools[look.tool].arguments
         given: dict[str, Given] = {}
         call: Values = {}
@@ -213,19 +226,28 @@ class Solver:
             value = bool(value) if spec.type == "boolean" else value
             given |= self._given(source, row, name, spec, value, name, "", column)
             call[name] = value
-        if any(one.tool == look.tool and one.arguments == call for one in self.calls[self._last_change() :]):
-            return
+        since = 0 if decides else self._last_change()
+        for at in range(since, len(self.calls)):
+            if self.calls[at].tool == look.tool and self.calls[at].arguments == call:
+                self._mark(at, decides=decides)
+                return
         result = self._call(look.tool, call, given, changes=False)
+        self._mark(len(self.calls) - 1, decides=decides)
         if result.error is not None:
             raise Dropped(Reason.NOT_RETRIEVABLE, f"{look.tool}: {result.content}")
+
+    def _mark(self, at: int, *, decides: bool) -> None:
+        if decides:
+            self.calls[at] = self.calls[at].model_copy(update={"decides": True})
 
     def _last_change(self) -> int:
         return next((at + 1 for at in reversed(range(len(self.calls))) if self.calls[at].changes), 0)
 
-    def _shown(self, key: Any, values: Sequence[Any]) -> Given | None:
+    def _shown(self, key: Any, values: Sequence[Any], tools: Collection[str]) -> Given | None:
+        """Where one of ``tools`` shows a key with all that is said of its row."""
         for number in reversed(range(len(self.results))):
             result = self.results[number]
-            if result.error is not None:
+            if result.error is not None or self.calls[number].tool not in tools:
                 continue
             lines = [line for line in result.content.splitlines() if _holds(line, key)]
             whole = result.content + "\n" + "\n".join(map(str, self.calls[number].arguments.values()))
@@ -235,7 +257,7 @@ class Solver:
                     return Given(source="observation", words=line.strip()[:_LINE], call=number)
         return None
 
-    def _turn_pages(self, key: Any, found: Values, shown: Sequence[str]) -> Given | None:
+    def _turn_pages(self, key: Any, values: Sequence[Any], tools: Collection[str]) -> Given | None:
         last = self.calls[-1]
         note = PageNote.read(self.results[-1].content) if self.results else None
         if note is None or "page" in last.arguments:
@@ -244,7 +266,7 @@ class Solver:
         for page in range(2, note.pages + 1):
             given = {**last.given, "page": Given(source="observation", words=note.line(), call=at)}
             self._call(last.tool, {**last.arguments, "page": page}, given, changes=False)
-            place = self._shown(key, [found[column] for column in shown])
+            place = self._shown(key, values, tools)
             if place is not None:
                 return place
         return None

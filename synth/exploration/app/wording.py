@@ -266,7 +266,7 @@ def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
 def _alone(clause: Clause, generator: np.random.Generator) -> str:
     if not clause.imperative:
         return sentence(clause.text)
-    frames: tuple[str, ...] = _WORDS["asked"] if "." not in clause.text else _WORDS["asked"][:2]
+    frames: tuple[str, ...] = _WORDS["asked"] if not re.search(r"[.:]", clause.text) else _WORDS["asked"][:2]
     if re.search(r"\b(?:me|my|I)\b", clause.text):
         frames = tuple(frame for frame in frames if "for me" not in frame)
     text = choose(generator, frames)

@@ -135,7 +135,7 @@ def test_it_abstains_where_the_history_can_not_be_restored() -> None:
 def test_what_the_teacher_does_is_good() -> None:
     """Every step of it that the gold walk asks for, in all tasks of the small collection."""
     for task in (OFFICE, BORN, BOOK, STUDENT, LIBRARY):
-        teacher = ScriptedTeacher(task, TeacherConfig(detour=0.0, rival=0.0))
+        teacher = ScriptedTeacher(task, TeacherConfig(detour=0.0, rivals=0))
         done = rollout(
             teacher,
             ENVIRONMENT,

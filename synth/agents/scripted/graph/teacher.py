@@ -1,6 +1,6 @@
 """The choices of the scripted teacher in a graph.
 
-Now and then it takes a wrong turn that is open to view (``detour``, ``rival``): a relation that does not say what the
+Now and then it takes a wrong turn that is open to view (``detour``, ``rivals``): a relation that does not say what the
 question asks, an entity of a like name, a candidate that fails a further condition. It notices from what it then
 observes, says so, and goes back: recovery trajectories.
 """
@@ -124,7 +124,7 @@ class GraphGoldChooser(GoldChooser):
         return not any({hop.target.id, hop.target.name} & shown for hop in self._hops(clue))
 
     def looks_around(self, clue: int, ends: Sequence[Far]) -> bool:
-        return not self._draw(self._config.rival, clue)
+        return not self._draw(self._config.detour, clue)
 
     def end(self, clue: int, ends: Sequence[Far]) -> Far | None:
         gold = next((end for end in ends if any(_is_far(hop.target, end) for hop in self._hops(clue))), None)
@@ -132,10 +132,11 @@ class GraphGoldChooser(GoldChooser):
             return ends[0] if ends and self._astray(clue) and len(ends) == 1 else None
         clues = self._state.reading.clues
         tested = sum(other.target == clues[clue].target for other in clues) > 1
-        others = [end for end in ends if end is not gold and end.id]
-        if tested and others and self._draw(self._config.rival, clue):
-            return others[int(self._generator.integers(len(others)))]
-        return gold
+        before = [end for end in ends[: ends.index(gold)] if end.id]
+        if not tested or len(before) > self._config.rivals or self._state.reading.clues[clue].every:
+            return gold
+        # In the order in which they stand: who goes straight to the right one has used what was not read.
+        return next((end for end in before if not self._state.is_dismissed(clue, end.name, end.id)), gold)
 
     def members(self, clue: int, ends: Sequence[Far]) -> list[Far]:
         # All that the relation leads to belong, whether or not a further condition will strike them.

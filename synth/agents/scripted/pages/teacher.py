@@ -174,17 +174,17 @@ class PageGoldChooser(GoldChooser):
         return any(same_name(text, name) for name in (hop.target.name, *hop.target.aliases))
 
     def _rival(self, clue: int, gold: Option) -> Option | None:
-        """Another name of the same list, where a further condition will show that it is wrong."""
+        """The first name of the same list that was not put aside yet, where a further condition tells right from wrong:
+        who goes straight to the right one has used what was not read."""
         clues = self._state.reading.clues
+        names = listed_with(gold)
         tested = sum(other.target == clues[clue].target for other in clues) > 1
+        if not tested or gold.text not in names or names.index(gold.text) > self._config.rivals:
+            return None
         known = {value.name for value in self._state.values.values()} | {other.name for other in clues}
-        names = [name for name in listed_with(gold) if name != gold.text and name not in known]
-        if not tested or not names or any(number == clue for number, _ in self._state.dismissed):
-            return None
-        if float(self._generator.random()) >= self._config.rival:
-            return None
-        name = names[int(self._generator.integers(len(names)))]
-        return next((option for option in options_in(gold.sentence, "entity") if option.text == name), None)
+        options = {option.text: option for option in options_in(gold.sentence, "entity")}
+        before = [options[name] for name in names[: names.index(gold.text)] if name in options and name not in known]
+        return next((one for one in before if not self._state.is_dismissed(clue, one.text, one.document)), None)
 
     def _is_title_only(self, sentence: Passage, document: SeenDocument) -> bool:
         return fold(sentence.text) == fold(document.title)

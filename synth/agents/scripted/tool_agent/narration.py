@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -18,11 +18,15 @@ from synth.environments.contract import ToolResult, ToolSchema
 from synth.environments.observed import observe
 from synth.environments.outline import Outline
 from synth.lexicon.reading import phrases
+from synth.text.words import words
 
 __all__ = [
+    "LONGEST",
     "GroundedNarration",
     "Narration",
+    "answer_line",
     "details_of",
+    "ended",
     "joined",
     "line_on",
     "line_with",
@@ -32,7 +36,7 @@ __all__ = [
     "shown_values",
 ]
 
-_LONGEST = 170
+LONGEST = 170
 """Characters of a line that is quoted whole."""
 _MOST = 5
 """Values of a call that a thought names."""
@@ -40,6 +44,7 @@ _ITEM = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SMALL = frozenset(phrases("word_lists")["small"])
 _NAMED = re.compile(r"“[^”]+”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d")
+_QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 _DETAIL = re.compile(
     r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"
 )
@@ -82,6 +87,8 @@ def line_with(values: Iterable[tuple[str, Any]], results: Sequence[ToolResult]) 
         if result.error is not None:
             continue
         for line in result.content.split("\n"):
+            if line.rstrip().endswith(":"):
+                continue  # it only says what follows
             count = sum(stands_in(path, value, line) is not None for path, value in wanted)
             if count and (best is None or count > best[0]):
                 best = (count, line)
@@ -90,25 +97,49 @@ def line_with(values: Iterable[tuple[str, Any]], results: Sequence[ToolResult]) 
     if best is None:
         return None
     line = _ITEM.sub("", best[1].strip())
-    return line.rstrip(".") if len(line) <= _LONGEST and '"' not in line else None
+    return line.rstrip(".") if len(line) <= LONGEST and '"' not in line else None
 
 
-def line_on(rule: str, result: ToolResult) -> str | None:
-    """The line of an observation that has most in common with a rule; None where none has enough."""
+def line_on(rule: str, result: ToolResult, about: Collection[str] = ()) -> str | None:
+    """The line of an observation that has most in common with a rule; None where none has enough.
+
+    Args:
+        about: Of a list, only a line that holds one of these may be it.
+    """
     if result.error is not None:
         return None
-    words = set(rule.casefold().replace(",", " ").replace(".", " ").split()) - {"a", "the", "is", "be", "or", "and"}
-    lines = [line.strip() for line in result.content.split("\n") if line.strip() and '"' not in line]
-    scored = [(len(words & set(line.casefold().replace(",", " ").replace(":", " ").split())), line) for line in lines]
+    wanted = set(words(rule)) - {"a", "the", "is", "be", "or", "and"}
+    lines = [line.strip() for line in result.content.split("\n") if line.strip()]
+    if len(lines) > 1 and lines[0].endswith(":"):
+        lines = [line for line in lines[1:] if any(value in line for value in about)]
+    lines = [line for line in lines if '"' not in line and not line.endswith(":")]
+    scored = [(len(wanted & set(words(line))), line) for line in lines]
     best = max(scored, default=(0, ""), key=lambda pair: pair[0])
-    return best[1].removeprefix("- ").rstrip(".") if best[0] > 1 and len(best[1]) < _LONGEST else None
+    return best[1].removeprefix("- ").rstrip(".") if best[0] > 1 and len(best[1]) < LONGEST else None
+
+
+def answer_line(question: str, answer: str, results: Sequence[ToolResult]) -> str | None:
+    """The line of the latest observation that holds the answer, of several the one that speaks most of the question."""
+    asked = {word.removesuffix("s") for word in words(question)}
+    for result in reversed(results):
+        lines = [line.strip().removeprefix("- ").rstrip(".") for line in result.content.split("\n")]
+        holding = [line for line in lines if stands_in("", answer, line) is not None and not line.endswith(":")]
+        told = [line for line in holding if len(line) <= LONGEST and '"' not in line]
+        if holding:
+            return max(
+                told, key=lambda line: len(asked & {word.removesuffix("s") for word in words(line)}), default=None
+            )
+    return None
 
 
 def details_of(question: str, line: str) -> list[str]:
     """What of ``line`` the question says too, as the question writes it: names, dates, amounts."""
-    found: dict[str, None] = {}
+    quoted = _QUOTED.findall(question)
+    found: dict[str, None] = {f"“{title}”": None for title in quoted if title in line}
     for match in _DETAIL.finditer(line):
         token = match.group().strip(".,:;")
+        if any(token in title for title in quoted):
+            continue
         name = "cents" if token.startswith("$") else ""
         value: Any = token
         if name:
@@ -135,10 +166,10 @@ def rule_for(system: str, tool: ToolSchema, governing: Sequence[str]) -> str | N
     lines = {line[2:].strip() for line in system.partition("## Policy")[2].split("\n") if line.startswith("- ")}
     best: tuple[int, str] | None = None
     for rule in governing:
-        words = _stems(rule)
+        stems = _stems(rule)
         # What the tool is called says more than how it is described.
-        shared = 3 * len(named & words) + len((told - named) & words)
-        if rule in lines and '"' not in rule and len(rule) <= 2 * _LONGEST and (best is None or shared > best[0]):
+        shared = 3 * len(named & stems) + len((told - named) & stems)
+        if rule in lines and '"' not in rule and len(rule) <= 2 * LONGEST and (best is None or shared > best[0]):
             best = (shared, rule)
     return None if best is None else best[1]
 
@@ -184,6 +215,11 @@ def _leaves(value: Any, name: str = "") -> Iterable[tuple[str, Any]]:
             yield from _leaves(item, name)
     elif value is not None:
         yield name, value
+
+
+def ended(text: str) -> str:
+    """With a full stop, where it has no end."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def said_by(result: ToolResult, longest: int = 320) -> str:

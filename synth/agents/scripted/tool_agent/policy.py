@@ -19,7 +19,7 @@ from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.error_injection import improvised, made_up, other_value
 from synth.agents.scripted.tool_agent.narration import Narration
-from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
+from synth.agents.scripted.tool_agent.turn_builder import AT_ONCE, TurnBuilder
 from synth.environments.contract import ToolCall
 from synth.schemas.details import details_with
 from synth.schemas.plans import Given, Planned, Policed, Request, Twinned
@@ -126,6 +126,9 @@ class _Acting(Mistakes):
             self.log("untried", f"goes on without trying {builder.plan.attempts[attempts[0]].tool}")
         ready = builder.ready()
         if ready:
+            looks = [number for number in ready if not builder.plan.calls[number].changes]
+            if looks[1:] and looks[0] == ready[0] and builder.draw(self.config.parallel):
+                return builder.call(*looks[:AT_ONCE])
             return self._call(ready[0])
         fact = builder.fact()
         if fact is not None:

@@ -12,6 +12,7 @@ from synth.agents.contract import History, Prompt, Step
 from synth.agents.plan_view import ASK, PlanView, stands_in, value_at
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.narration import (
+    LONGEST,
     GroundedNarration,
     details_of,
     joined,
@@ -198,15 +199,26 @@ class Reasons:
             for path, value in needs
             if value is not None and not any(stands_in(path, value, text) is not None for text in known)
         ]
-        line = line_with(new, shown)
+        lines = {text.strip() for result in shown if result.error is None for text in result.content.split("\n")}
+        told = [given.words for n in (*numbers, *self.open()) for given in self.plan.calls[n].given.values()]
+        line = next((words for words in told if words in lines and self._may_quote(words)), None) or line_with(
+            new, shown
+        )
         if line is None:
             return
+        line = line.removeprefix("- ").rstrip(".")
         if self.is_choice(line):
             self.thoughts.add("p_one_of")
         self.thoughts.add("p_line", line=line)
         details = details_of(self.task.question, line)
         if details and not any(detail in line for detail in details if self.draw(0.35)):
             self.thoughts.add("p_fits", details=listed(details))
+
+    def _may_quote(self, line: str) -> bool:
+        """Whether it can be quoted, and was not yet."""
+        if len(line) > LONGEST or '"' in line or line.endswith(":"):
+            return False
+        return not any(line.rstrip(".") in (step.turn.thought or "") for step in self.history)
 
     def why(self, number: int, arguments: dict[str, Any]) -> None:
         """What a planned call is for."""
@@ -231,11 +243,15 @@ class Reasons:
                     self.thoughts.add("p_instead_try")
                     rule = None
                 elif forbids is not None and not self.changes():
+                    self._evidence()
                     self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
                     self.thoughts.add("p_instead")
                     rule = None
             self._behind(number)
-            if rule is not None and self.draw(0.6):
+            if rule is not None and not any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history):
+                line = self._decisive(rule, [value for value in arguments.values() if isinstance(value, str)])
+                if line is not None and line not in self.thoughts.said:
+                    self.thoughts.add("p_line", line=line)
                 self.thoughts.add("p_rule", rule=rule.rstrip("."))
             if values:
                 self.thoughts.add("p_write_next" if self.changes() else "p_write", values=listed(values))
@@ -250,6 +266,13 @@ class Reasons:
             self.thoughts.add("p_look", value=values[0])
         else:
             self.thoughts.add("p_look_plain")
+
+    def _decisive(self, rule: str, about: Sequence[str] = ()) -> str | None:
+        """The line of what was looked up to decide on something that a rule is about."""
+        looked = [
+            self.view.done[n].result for n, one in enumerate(self.plan.calls) if one.decides and n in self.view.done
+        ]
+        return next((line for result in reversed(looked) if (line := line_on(rule, result, about)) is not None), None)
 
     def _governs(self, tool: str) -> str | None:
         """A rule of the policy that is kept before a tool, where the task says which are."""
@@ -282,7 +305,7 @@ class Reasons:
         for path, given in self.plan.calls[number].given.items():
             made = self.view.done.get(-1 if given.call is None else given.call)
             value = value_at(self.view.arguments(number) or {}, path)
-            if made is None or value is None:
+            if made is None or not isinstance(value, str):
                 continue
             line = line_with([(path, value)], [made.result])
             if (
@@ -329,8 +352,7 @@ class Reasons:
             lines = [line.strip().removeprefix("- ") for line in result.content.split("\n")]
             values = [
                 (name, value)
-                for _, made, _ in self.view.made
-                if made.name in self.view.changing
+                for made in self.history[-2].turn.calls[-1:]
                 for name, value in made.arguments.items()
                 if not isinstance(value, bool) and value not in call.arguments.values()
             ]
@@ -368,9 +390,9 @@ class Reasons:
             tell = sentences(self.prompt.question, capital=True)[0]
             self.thoughts.add("p_tell", line=tell.rstrip("."))
             return
-        if self.last is None or not self.last.results:
-            return
-        line = line_on(self.plan.rule or "", self.last.results[-1])
+        forbidden = Policed.of(self.task.details).forbidden
+        about = [] if forbidden is None else [one for one in forbidden.arguments.values() if isinstance(one, str)]
+        line = self._decisive(self.plan.rule or "", about)
         if line is not None:
             self.thoughts.add("p_line", line=line)
 

@@ -12,13 +12,11 @@ import numpy as np
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.plan_view import PlanView, alike, value_at
 from synth.agents.scripted.config import ToolTeacherConfig
-from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
+from synth.agents.scripted.tool_agent.narration import details_of
+from synth.agents.scripted.tool_agent.turn_builder import AT_ONCE, TurnBuilder
 from synth.schemas.tasks import Task
 
 __all__ = ["ToolTeacher", "next_turn"]
-
-_AT_ONCE = 3
-"""Look-ups in one turn at most."""
 
 
 class ToolTeacher:
@@ -57,7 +55,7 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
                 return other
             looks = [number for number in ready if not builder.plan.calls[number].changes]
             if len(looks) > 1 and builder.draw(config.parallel):
-                return builder.call(*looks[:_AT_ONCE])
+                return builder.call(*looks[:AT_ONCE])
         return builder.call(first)
     fact = builder.fact()
     if fact is not None:
@@ -72,7 +70,7 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
 
 
 def _detour(builder: TurnBuilder, number: int) -> Turn | None:
-    """Look at another row of the list first, once in a run at most."""
+    """Look at another row of the list first, once in a run at most: one that has something of what the user says."""
     if any(builder.strayed(call) for _, call, _ in builder.view.made):
         return None
     planned, arguments = builder.plan.calls[number], builder.view.arguments(number)
@@ -82,12 +80,15 @@ def _detour(builder: TurnBuilder, number: int) -> Turn | None:
     path, given = ids[0]
     value = value_at(arguments, path)
     assert given.call is not None
-    shown = builder.view.done[given.call].result.content
-    others = (
-        [token for token in alike(value, shown, builder.task.question) if token != value]
-        if isinstance(value, str)
-        else []
-    )
+    if not isinstance(value, str) or any(value in call.arguments.values() for _, call, _ in builder.view.made):
+        return None
+    lines = builder.view.done[given.call].result.content.split("\n")
+    others = [
+        token
+        for line in lines
+        if value not in line and details_of(builder.task.question, line)
+        for token in alike(value, line, builder.task.question)
+    ]
     if not others:
         return None
     other = others[int(builder.generator.integers(len(others)))]

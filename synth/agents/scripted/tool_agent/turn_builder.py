@@ -9,17 +9,17 @@ from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.plan_view import ASK
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.scripted.tool_agent.narration import (
-    said_by,
-    shown_values,
-)
+from synth.agents.scripted.tool_agent.narration import answer_line, ended, said_by, shown_values
 from synth.agents.scripted.tool_agent.reasons import Reasons
 from synth.environments.contract import ToolCall
 from synth.lexicon.reading import phrases
 from synth.schemas.plans import UserFact
 from synth.text.lists import listed
 
-__all__ = ["TurnBuilder"]
+__all__ = ["AT_ONCE", "TurnBuilder"]
+
+AT_ONCE = 3
+"""Look-ups in one turn at most."""
 
 _ASKING = phrases("plans")["asking"]
 
@@ -43,7 +43,7 @@ class TurnBuilder(Reasons):
             if place == 0:
                 self.why(number, arguments)
         if len(numbers) > 1:
-            self.thoughts.add("p_both")
+            self.thoughts.add("p_both" if len(numbers) == 2 else "p_several")
         return self._turn(made)
 
     def attempt(self, number: int) -> Turn:
@@ -95,6 +95,9 @@ class TurnBuilder(Reasons):
         if outcome == "answered":
             self.react(())
             answer = self.read_answer()
+            line = answer_line(self.task.question, answer, self.results)
+            if line is not None and line not in self.thoughts.said:
+                self.thoughts.add("p_line", line=line)
             self.thoughts.add("p_answer", answer=answer)
             return self.message(answer)
         if outcome == "refused":
@@ -109,7 +112,7 @@ class TurnBuilder(Reasons):
             return self.message(self.said("m_refuse", rule=rule) if rule else self.said("m_refuse_plain"))
         self.react(())
         self.thoughts.add("p_finish")
-        what = " ".join(said for said in (said_by(result) for result in self.changes()) if said)
+        what = " ".join(ended(said) for said in (said_by(result) for result in self.changes()) if said)
         rule = self.rule() if outcome == "offered" else None
         if rule is not None and what:
             said = "m_instead_tried" if self.plan.attempts else "m_instead"

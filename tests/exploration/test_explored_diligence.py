@@ -1,0 +1,74 @@
+"""Before anything is changed or refused, everything is looked up by which the policy decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from explored_apps import APPLICATIONS, environment, plan_of, run, tasks
+
+from synth.agents.contract import Step
+from synth.agents.loop import Rollout
+from synth.agents.scripted.config import ToolTeacherConfig
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
+from synth.agents.trajectory import to_row
+from synth.dataset.files import Problems
+from synth.dataset.rules.rules import known_of
+from synth.dataset.rules.thoughts import diligence
+from synth.schemas.plans import Policed
+from synth.schemas.tasks import Task
+from synth.testing.corpus import PROVENANCE
+
+SCRIPTED = PROVENANCE.model_copy(update={"backend": "scripted"})
+CALM = ToolTeacherConfig(detour=0, verify=0, parallel=0)
+
+
+@cache
+def taught(application: str) -> list[tuple[Task, Rollout]]:
+    found = [task for task in tasks(application, 12) if any(call.decides for call in plan_of(task).calls)]
+    return [(task, run(ToolTeacher(task, CALM), task)) for task in found]
+
+
+def problems(task: Task, rollout: Rollout, steps: Sequence[Step]) -> list[str]:
+    place, known = environment(task.details["app"]), known_of(None, None, (), Problems(10))
+    row = to_row(
+        replace(rollout, history=tuple(steps)), place, role="teacher", number=0, privileged=True, provenance=SCRIPTED
+    )
+    assert not list(diligence.find(task, known))
+    return list(diligence.find(row, known))
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_a_look_that_is_left_out_is_seen(application: str) -> None:
+    outcomes = set()
+    for task, rollout in taught(application):
+        plan = plan_of(task)
+        assert not problems(task, rollout, rollout.history)
+        looks = {(call.tool, str(call.arguments)) for call in plan.calls if call.decides}
+        without = [
+            step
+            for step in rollout.history
+            if not any((call.name, str(call.arguments)) in looks for call in step.turn.calls)
+        ]
+        assert len(without) < len(rollout.history)
+        assert "by which it is decided" in problems(task, rollout, without)[0]
+        outcomes.add(plan.outcome)
+    # Looking tells nothing of how it ends.
+    assert "done" in outcomes
+    assert outcomes & {"refused", "offered"}
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_a_rule_that_does_not_decide_is_seen(application: str) -> None:
+    policy = environment(application).instructions().partition("## Policy")[2]
+    rules = [line[2:].rstrip(".") for line in policy.split("\n") if line.startswith("- ")]
+    for task, rollout in taught(application)[:4]:
+        own = {plan_of(task).rule, *(rule for told in Policed.of(task.details).rules.values() for rule in told)}
+        other = next(rule for rule in rules if f"{rule}." not in own and rule not in own and '"' not in rule)
+        first = rollout.history[0]
+        turn = first.turn.model_copy(update={"thought": f'The rule for this is "{other}".'})
+        assert problems(task, rollout, [first.model_copy(update={"turn": turn}), *rollout.history[1:]]) == [
+            f"content: quotes {other!r}, which does not decide"
+        ]
