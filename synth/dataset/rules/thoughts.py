@@ -39,7 +39,7 @@ def thoughts(row: TrajectoryRow, known: Known) -> Iterator[str]:
 @rule("tasks trajectories", text=True)
 def diligence(row: Task | TrajectoryRow, known: Known) -> Iterator[str]:
     """In good runs of a scripted teacher, everything by which the policy decides was looked up before the change or the
-    answer, and no rule is quoted but the one that decides."""
+    answer, the user was asked for what the request leaves open, and no rule is quoted but the one that decides."""
     plans = known.of(_Plans).tasks
     if isinstance(row, Task):
         if Planned.stand_in(row.details):
@@ -65,6 +65,9 @@ def diligence(row: Task | TrajectoryRow, known: Known) -> Iterator[str]:
                 needed -= set(skipped)
         if last and needed - set(view.done):
             yield f"content: ends without {view.name_of(min(needed - set(view.done)))!r}, by which it is decided"
+    for number, fact in enumerate(view.plan.user):
+        if number not in view.told:
+            yield f"content: the user is not asked for {fact.topic}"
     yield from _other_rules(task, prompt, history)
 
 

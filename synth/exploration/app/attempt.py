@@ -210,7 +210,11 @@ class AppAttempt:
         clauses, facts, told = self._clauses(steps, left=left)
         question, said = self._message(clauses)
         with closing(self._solver(said, told)) as solver:
-            return self._written(steps, clauses, question, solver, facts)
+            made = self._written(steps, clauses, question, solver, facts)
+            needed = {given.words for call in solver.calls for given in call.given.values() if given.source == "user"}
+        if any(fact.says not in needed for fact in facts):
+            raise Dropped(Reason.UNNATURAL, "no call takes what the user is asked for, so nobody would have to ask")
+        return made
 
     def _written(
         self,

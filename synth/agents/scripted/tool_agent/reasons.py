@@ -269,6 +269,8 @@ class Reasons:
 
     def _decisive(self, rule: str, about: Sequence[str] = ()) -> str | None:
         """The line of what was looked up to decide on something that a rule is about."""
+        if rule.count(" or ") > 1:
+            return None  # a line alone does not show which of the cases it is
         looked = [
             self.view.done[n].result for n, one in enumerate(self.plan.calls) if one.decides and n in self.view.done
         ]

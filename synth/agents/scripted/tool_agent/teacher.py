@@ -71,7 +71,7 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
 
 def _detour(builder: TurnBuilder, number: int) -> Turn | None:
     """Look at another row of the list first, once in a run at most: one that has something of what the user says."""
-    if any(builder.strayed(call) for _, call, _ in builder.view.made):
+    if builder.changes() or any(builder.strayed(call) for _, call, _ in builder.view.made):
         return None
     planned, arguments = builder.plan.calls[number], builder.view.arguments(number)
     ids = [(path, given) for path, given in planned.given.items() if given.source == "observation" and "." not in path]
