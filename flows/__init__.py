@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from synth.api import BuildRequest
 
-__all__ = ["PREFECT_DEFAULTS", "run_request", "serve_push", "serve_request"]
+__all__ = ["PREFECT_DEFAULTS", "deploy_request", "run_request", "serve_push", "serve_request"]
 
 PREFECT_DEFAULTS = {
     # A build says nothing to anybody: no usage data leaves the machine.
@@ -36,7 +36,7 @@ def run_request(request: BuildRequest) -> Any:
     Raises:
         SynthError: as without Prefect.
     """
-    _settle("CRITICAL")  # what the user must know is in the SynthError; Prefect would print its traceback beside it
+    _settle("CRITICAL")  # a build speaks for itself, and its SynthError too: Prefect would print a traceback beside it
     from synth.flows.build import build, parameters_of
 
     return build(**parameters_of(request))
@@ -57,6 +57,22 @@ def serve_request(
     serve(request, cron, timezone=timezone, name=name, announce=announce)
 
 
+def deploy_request(
+    request: BuildRequest,
+    pool: str,
+    *,
+    cron: str | None = None,
+    timezone: str = "UTC",
+    name: str | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Register a deployment with a server; see :func:`synth.flows.deploy.register`."""
+    _settle("WARNING")
+    from synth.flows.deploy import register
+
+    register(request, pool, cron=cron, timezone=timezone, name=name, announce=announce)
+
+
 def serve_push(
     folder: Path,
     repo: str,
@@ -74,6 +90,7 @@ def serve_push(
     serve_push(folder, repo, cron, public=public, revision=revision, timezone=timezone, announce=announce)
 
 
-def _settle(logging_level: str) -> None:
-    for name, value in {**PREFECT_DEFAULTS, "PREFECT_LOGGING_LEVEL": logging_level}.items():
+def _settle(console: str) -> None:
+    """What is logged goes to Prefect's server; to the terminal, what is at least as grave as ``console``."""
+    for name, value in {**PREFECT_DEFAULTS, "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": console}.items():
         os.environ.setdefault(name, value)

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
+from pydantic import Field
 
 from synth import api
 from synth.flows.artifacts import artifact_key, cost_table, rows_table, yield_table
+from synth.flows.progress import shown_in_flow
 from synth.schemas.reports import StageReport
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class Stages(Protocol[T]):
 @flow(
     name="synth-build",
     flow_run_name="{dataset}",
-    description="Build a dataset: one task run per stage, three artifacts.",
+    description="Build a dataset: one task run per stage, a bar, and tables of yield, rows and cost.",
     retries=0,
     persist_result=False,
     log_prints=False,
@@ -53,19 +55,35 @@ def build(
     dataset: str | None = None,
     recipe: str | None = None,
     source: str | None = None,
-    tasks: int | None = None,
+    tasks: Annotated[int | None, Field(ge=1)] = None,
     tasks_file: str | None = None,
     seed: int | None = None,
     out: str | None = None,
     store: str | None = None,
-    workers: int = 1,
-    executor: str = "local",
-    in_flight: int = 512,
-    max_cost: float | None = None,
-    max_tokens: int | None = None,
+    workers: Annotated[int, Field(ge=1)] = 1,
+    executor: Literal["local", "processes", "ray"] = "local",
+    in_flight: Annotated[int, Field(ge=1)] = 512,
+    max_cost: Annotated[float | None, Field(ge=0)] = None,
+    max_tokens: Annotated[int | None, Field(ge=0)] = None,
     settings: dict[str, Any] | None = None,
 ) -> Any:
-    """The parameters are the options of ``synth build``; paths as text. Returns what ``Prepared.run()`` returns.
+    """The parameters are the options of ``synth build``. Returns what ``Prepared.run()`` returns.
+
+    Args:
+        dataset: A dataset that `synth list` names; with a recipe, the name to give it.
+        recipe: A recipe file, by its absolute path where the worker runs.
+        source: A folder or file of documents, triples, tables or runs, or hf://datasets/OWNER/NAME.
+        tasks: Exactly how many tasks; empty = as the recipe says.
+        tasks_file: A file of your own questions and answers.
+        seed: Of everything random; empty = as the recipe says.
+        out: The dataset's folder, an absolute path; empty = out/DATASET below the worker's folder.
+        store: Where finished work is kept, an absolute path; empty = SYNTH_STORE or the worker's cache folder.
+        workers: How many processes; needs an executor other than local.
+        executor: local = the flow run's own process; processes = several of them; ray = a Ray cluster.
+        in_flight: How many rows wait for a model at once.
+        max_cost: What all model calls of this dataset in this store may cost at most, over all runs.
+        max_tokens: The same for their tokens, prompt and completion together.
+        settings: Dotted keys of the recipe and their values, for example {"walks.hops": [2, 3]}.
 
     Raises:
         SynthError: as ``synth build``; the flow run is then failed, and a new run goes on where this one ended.
@@ -87,8 +105,9 @@ def build(
         settings=settings or {},
     )
     prepared = api.prepare(request)
-    with prepared.engine:
-        return run_stages(prepared, prepared.recipe.name)
+    name, engine = prepared.recipe.name, prepared.engine
+    with engine, shown_in_flow(engine.progress, prepared.labels, name) as engine.progress:
+        return run_stages(prepared, name)
 
 
 def parameters_of(request: BuildRequest) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 """``synth deploy`` and ``synth push --cron``: serve a build or a push on a schedule, from this process, until it is
-stopped."""
+stopped; or leave a build with a Prefect server, for the workers of a pool."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synth import api
-from synth.errors import InputError
+from synth.errors import BuildError, InputError
 from synth.flows.build import build, parameters_of
 from synth.flows.publish import publish
 from synth.flows.server import scheduling_server
@@ -18,7 +18,7 @@ from synth.publish.push import token_for
 if TYPE_CHECKING:
     from synth.api import BuildRequest
 
-__all__ = ["next_time", "serve", "serve_push"]
+__all__ = ["next_time", "register", "serve", "serve_push"]
 
 _CRON = 'write five fields "minute hour day month weekday", for example --cron "0 3 * * *" for 3:00 every night'
 
@@ -75,6 +75,66 @@ def serve(
     prepared = api.prepare(request, progress="quiet")  # what can't be planned now would fail at night
     prepared.engine.close()
     _serve(build, parameters_of(request), name or prepared.recipe.name, cron, timezone, announce)
+
+
+def register(
+    request: BuildRequest,
+    pool: str,
+    *,
+    cron: str | None = None,
+    timezone: str = "UTC",
+    name: str | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Create or update the deployment of ``request`` on the server that ``PREFECT_API_URL`` or the profile names. The
+    workers of ``pool`` run it, one run at a time; they need synth installed, nothing else: no code travels.
+
+    Args:
+        cron: Its schedule; None = when somebody starts it.
+
+    Raises:
+        InputError: the request can't be planned, the cron line is bad, no server is named, or it has no such pool.
+        BuildError: the server does not answer.
+    """
+    from prefect.client.orchestration import get_client
+    from prefect.deployments.runner import DeploymentApplyError, RunnerDeployment
+    from prefect.schedules import Cron
+    from prefect.settings import PREFECT_API_URL
+    from prefect.types.entrypoint import EntrypointType
+
+    if cron is not None:
+        next_time(cron, timezone)
+    if not (url := PREFECT_API_URL.value()):
+        mend = "name one in PREFECT_API_URL (`prefect server start` begins one), or leave --work-pool out"
+        raise InputError("needs a Prefect server", where="--work-pool", mend=mend)
+    with get_client(sync_client=True) as client:
+        if (down := client.api_healthcheck()) is not None:
+            reason = str(down) or type(down).__name__
+            raise BuildError(f"does not answer: {reason}", where=url, mend="is PREFECT_API_URL right?")
+    prepared = api.prepare(request, progress="quiet")
+    prepared.engine.close()
+    name = name or prepared.recipe.name
+    made = RunnerDeployment.from_flow(
+        build,
+        name,
+        schedule=None if cron is None else Cron(cron, timezone=timezone),
+        parameters={key: value for key, value in parameters_of(request).items() if value not in (None, {})},
+        concurrency_limit=1,
+        description=f"`synth build` of {name}. A run that was killed goes on in the next.",
+        tags=["synth"],
+        work_pool_name=pool,
+        job_variables={"env": {"DO_NOT_TRACK": "1"}},
+        entrypoint_type=EntrypointType.MODULE_PATH,
+    )
+    try:
+        made.apply()
+    except DeploymentApplyError as error:
+        if "work pool" not in str(error).lower():
+            raise BuildError(" ".join(str(error).split())[:300], where=url) from None
+        mend = f"make it: `prefect work-pool create --type process {pool}`"
+        raise InputError(f"the server has no work pool {pool!r}", where="--work-pool", mend=mend) from None
+    if announce:
+        announce(f"deployed synth-build/{name} at {url}: `prefect deployment run synth-build/{name}` starts it")
 
 
 def serve_push(

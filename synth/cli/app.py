@@ -105,7 +105,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "deploy": (
         "synth.cli.upkeep:deploy",
-        "Build on a schedule, through Prefect, for as long as this command runs.",
+        "Build on a schedule, through Prefect: for as long as this command runs, or by the workers of a pool.",
     ),
     "doctor": (
         "synth.cli.upkeep:doctor",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +31,7 @@ from synth.cli.options import (
     WorkersOption,
 )
 from synth.errors import InputError
-from synth.flows import serve_request
+from synth.flows import deploy_request, serve_request
 from synth.late import late
 
 if TYPE_CHECKING:
@@ -120,8 +121,18 @@ def doctor(as_json: JsonOption = False) -> None:
 
 
 def deploy(
-    cron: Annotated[str, typer.Option("--cron", metavar="CRON", help='Five fields, for example "0 3 * * *".')],
     dataset: Dataset = None,
+    cron: Annotated[
+        str | None, typer.Option("--cron", metavar="CRON", help='Five fields, for example "0 3 * * *".')
+    ] = None,
+    work_pool: Annotated[
+        str | None,
+        typer.Option(
+            "--work-pool",
+            metavar="POOL",
+            help="Leave the build with the server of PREFECT_API_URL, for the workers of this pool, and return.",
+        ),
+    ] = None,
     recipe: RecipeOption = None,
     source: SourceOption = None,
     tasks: TasksOption = None,
@@ -137,7 +148,7 @@ def deploy(
     timezone: Annotated[str, typer.Option("--timezone", metavar="ZONE", help="IANA time zone.")] = "UTC",
     settings: SetOption = None,
 ) -> None:
-    """Build on a schedule, through Prefect, for as long as this command runs."""
+    """Build on a schedule, through Prefect: for as long as this command runs, or by the workers of a pool."""
 
     request = request_of(
         dataset,
@@ -155,4 +166,10 @@ def deploy(
         max_cost=max_cost,
         max_tokens=max_tokens,
     )
-    serve_request(request, cron, timezone=timezone, announce=lambda line: print(line, file=sys.stderr, flush=True))
+    announce = partial(print, file=sys.stderr, flush=True)
+    if work_pool is not None:
+        deploy_request(request, work_pool, cron=cron, timezone=timezone, announce=announce)
+    elif cron is not None:
+        serve_request(request, cron, timezone=timezone, announce=announce)
+    else:
+        raise InputError("there is nothing to do", where="deploy", mend="give --cron, --work-pool, or both")

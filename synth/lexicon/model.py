@@ -257,10 +257,6 @@ class DocumentWords(Described):
     """Questions for what is described."""
     gaps: tuple[str, ...]
     """Questions for what is left out of a sentence."""
-    sentences: tuple[str, ...]
-    """Questions for a word of a sentence, asked in its place."""
-    anywhere: tuple[str, ...]
-    """Questions for a word of a sentence whose page has no title of its own."""
     untitled: tuple[str, ...]
     """The same where the page has no title of its own."""
 

@@ -1,8 +1,9 @@
 """What trees of documents give without a model: ``python tests/benchmarks/bench_documents.py FOLDER... [--tasks 100]``.
 
-A row for each folder: pages, facts by kind, candidates by family, tasks asked for and got, how often teacher and policy
-solve them, seconds of the whole build. Questions and answers that hold the words of a menu are counted: there should be
-none.
+A row for each folder: pages, facts by kind, tasks asked for and got, by shape, how often teacher and policy solve them,
+seconds of the whole build. Answers that are words of a menu are counted: there should be none. ``--propose`` makes the
+tasks alone, which takes a fraction of the time, and counts them by what they ask for; ``--show 10`` prints that many of
+them to read.
 """
 
 from __future__ import annotations
@@ -13,10 +14,21 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 import synth
 from synth.dataset.reader import Dataset, load
 from synth.errors import SynthError
+from synth.identity import derive_generator
+from synth.retrieval.bm25 import Bm25Index
+from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.documents import Document
+from synth.sources.docs.graph import graph_tables
+from synth.sources.docs.source import DocsConfig, DocsSource
+from synth.tasks.docs.proposer import DocsProposer, DocsTasksConfig, Proposed
+from synth.tasks.draft import Draft
 
 LEAN = {"contexts": None, "distractors": None, "critical": None, "preferences": None, "rl": False}
 MENU = re.compile(
@@ -24,6 +36,7 @@ MENU = re.compile(
     re.IGNORECASE,
 )
 """Words of menus, where they are all that a question asks for."""
+CANDIDATES = 6000
 HEADING = "| tree | pages | facts | tasks | shapes | teacher | policy | seconds |"
 
 
@@ -72,11 +85,61 @@ def row(folder: Path, tasks: int) -> str:
         return f"| {' | '.join(cells)} |"
 
 
+class _Pages:
+    """The documents of a folder, held in memory."""
+
+    def __init__(self, arrow: pa.Table) -> None:
+        self.arrow = arrow
+
+    def __len__(self) -> int:
+        return len(self.arrow)
+
+    def row(self, number: int) -> Any:
+        return next(iter(from_arrow(self.arrow.slice(number, 1), Document)))
+
+
+def proposed(folder: Path, tasks: int, seed: int) -> tuple[int, list[Draft]]:
+    """(pages, the first ``tasks`` different questions that pass every check), over all pages as one split."""
+    whole = {"train": 1.0, "validation": 0.0, "test": 0.0}
+    source = DocsSource(DocsConfig(path=str(folder), licence="unknown", fractions=whole))
+    table = to_arrow(source.read(source.files)[0], Document)
+    index = Bm25Index(Bm25Index.build(table))
+
+    def search(query: str, k: int) -> list[int]:
+        return [hit.document for hit in index.search(query, k)]
+
+    proposer = DocsProposer(_Pages(table), *graph_tables(table), search, DocsTasksConfig())
+    kept: dict[str, Draft] = {}
+    for number in range(CANDIDATES):
+        made = proposer.propose(number, "train", derive_generator(seed, "docs", number))
+        if isinstance(made, Proposed):
+            kept.setdefault(made.duplicate_key, made.draft)
+        if len(kept) == tasks:
+            break
+    return len(table), list(kept.values())
+
+
+def proposed_row(folder: Path, tasks: int, show: int, seed: int) -> str:
+    pages, drafts = proposed(folder, tasks, seed)
+    asked = Counter(draft.surface.partition("/")[0].partition("+")[0] for draft in drafts)
+    told = ", ".join(f"{name} {count}" for name, count in asked.most_common())
+    read = drafts[:: max(1, len(drafts) // show)][:show] if show else []
+    lines = [f"  {draft.question} => {draft.answer}" for draft in read]
+    return "\n".join([f"| {folder.name} | {pages:,} | {len(drafts)} of {tasks} | {told} |", *lines])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--tasks", type=int, default=100)
+    parser.add_argument("--propose", action="store_true", help="tasks alone, without the rest of the build")
+    parser.add_argument("--show", type=int, default=0, help="with --propose: so many questions of each folder")
+    parser.add_argument("--seed", type=int, default=3)
     given = parser.parse_args()
+    if given.propose:
+        for folder in given.folders:
+            print(proposed_row(folder, given.tasks, given.show, given.seed), flush=True)
+        return
     print(HEADING)
     print("|---" * (HEADING.count("|") - 1) + "|")
     for folder in given.folders:

@@ -1,4 +1,4 @@
-"""Deployments on a real Prefect server: flows/prefect.yaml, and a served schedule."""
+"""Deployments on a real Prefect server: flows/prefect.yaml, and a build that is left to the workers of a pool."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
+from shared_builds import LEAN
+
+from synth.api import BuildRequest
+from synth.dataset.rules.validate import validate
+from synth.errors import InputError
+from synth.flows.deploy import register
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,3 +58,49 @@ def test_prefect_deploys_from_the_file_in_flows(prefect_server: str) -> None:
     assert [(s.schedule.cron, s.active) for s in both.schedules] == [("0 4 * * 0", False)]
     assert not (ROOT / ".prefect").exists()
     assert not (ROOT / "prefect.yaml").exists()
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_worker_that_has_nothing_but_the_package_runs_what_was_deployed(tmp_path: Path) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import WorkPoolCreate
+    from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, LogFilter, LogFilterFlowRunId
+    from prefect.settings import PREFECT_API_URL
+
+    settings = {"source.entities": 300, **LEAN}
+    out, store = tmp_path / "out", tmp_path / "store"
+    request = BuildRequest(dataset="world-search", tasks=4, out=out, store=store, settings=settings)
+    with pytest.raises(InputError, match=r"no work pool 'elsewhere'\. Make it: .prefect work-pool create"):
+        register(request, "elsewhere")
+    with get_client(sync_client=True) as client:
+        client.create_work_pool(WorkPoolCreate(name="elsewhere", type="process"))
+        said: list[str] = []
+        for cron in ("0 3 * * *", None):  # the second takes the place of the first
+            register(request, "elsewhere", cron=cron, name="nightly", announce=said.append)
+        assert "prefect deployment run synth-build/nightly" in said[-1]
+        made = deployment("synth-build/nightly")
+        assert (made.entrypoint, made.schedules) == ("synth.flows.build.build", [])
+        known = made.parameter_openapi_schema["properties"]
+        assert known["executor"]["enum"] == ["local", "processes", "ray"]
+        assert known["workers"]["minimum"] == 1
+        assert all(option["description"] for option in known.values())
+        run = client.create_flow_run_from_deployment(made.id)
+        (tmp_path / "elsewhere").mkdir()
+        worked = subprocess.run(
+            [sys.executable, "-m", "prefect", "worker", "start", "--pool", "elsewhere", "--run-once"],
+            cwd=tmp_path / "elsewhere",
+            env={**os.environ, "PREFECT_API_URL": str(PREFECT_API_URL.value()), "PREFECT_LOGGING_LEVEL": "INFO"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        ended = client.read_flow_run(run.id)
+        assert ended.state_name == "Completed", worked.stdout + worked.stderr
+        assert validate(out) == []
+        lines = [log.message for log in client.read_logs(LogFilter(flow_run_id=LogFilterFlowRunId(any_=[run.id])))]
+        assert any(line.startswith("teacher: 4 kept of 4") for line in lines), lines
+        bars = client.read_artifacts(
+            artifact_filter=ArtifactFilter(key=ArtifactFilterKey(any_=["world-search-progress"]))
+        )
+        assert [bar.data for bar in bars] == [100.0]

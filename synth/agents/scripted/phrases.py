@@ -8,7 +8,7 @@ what the agent later reads back from its own thoughts: ``read_notes`` inverts ex
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -63,10 +63,14 @@ class Thoughts:
         return self.said
 
 
-def _patterns(intent: str) -> Iterator[tuple[str, str]]:
-    for phrase in PHRASES[intent]:
-        before, after = phrase.split("{found}")
-        yield before, after
+@lru_cache(maxsize=1)
+def _notes() -> tuple[tuple[str, str, re.Pattern[str], re.Pattern[str]], ...]:
+    """(intention, words before the name, the pattern of these, the pattern of the words after it)"""
+    split = [(intent, *phrase.split("{found}")) for intent in NOTES for phrase in PHRASES[intent]]
+    return tuple(
+        (intent, before, re.compile(rf"(?:(?<=\s)|\A){re.escape(before)}"), re.compile(rf"{re.escape(after)}(?=\s|\Z)"))
+        for intent, before, after in split
+    )
 
 
 def read_notes(thought: str, seen: Sequence[str]) -> list[tuple[str, str]]:
@@ -76,17 +80,16 @@ def read_notes(thought: str, seen: Sequence[str]) -> list[tuple[str, str]]:
     stands in one of the texts ``seen`` (the question, earlier observations).
     """
     found: list[tuple[int, str, str]] = []
-    for intent in NOTES:
-        for before, after in _patterns(intent):
-            if before not in thought:  # most of them: far cheaper than a pattern that does not match
-                continue
-            for match in re.finditer(rf"(?:(?<=\s)|\A){re.escape(before)}", thought):
-                names = [
-                    thought[match.end() : end.start()]
-                    for end in re.finditer(rf"{re.escape(after)}(?=\s|\Z)", thought[: match.end() + 240])
-                    if end.start() > match.end()
-                ]
-                name = next((name for name in reversed(names) if any(name in text for text in seen)), None)
-                if name is not None:
-                    found.append((match.start(), intent, name))
+    for intent, before, begins, ends in _notes():
+        if before not in thought:  # most of them: far cheaper than a pattern that does not match
+            continue
+        for match in begins.finditer(thought):
+            names = [
+                thought[match.end() : end.start()]
+                for end in ends.finditer(thought[: match.end() + 240])
+                if end.start() > match.end()
+            ]
+            name = next((name for name in reversed(names) if any(name in text for text in seen)), None)
+            if name is not None:
+                found.append((match.start(), intent, name))
     return [(intent, name) for _, intent, name in sorted(found)]

@@ -10,7 +10,7 @@ from synth.annotate.evidence.assessment import (
     gold_documents,
     missing_for_answer,
 )
-from synth.annotate.evidence.view import EvidenceView, names_of, states
+from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.contract import WORD_ARGUMENTS
 from synth.environments.passages import Passage
 from synth.schemas.tasks import Hop, Task
@@ -63,7 +63,7 @@ def _link(view: EvidenceView, document: str) -> StepAssessment:
                 else StepAssessment(Effect.UNFIT, f"{document} is no {hop.target.kind}: {hop.cue!r}", document)
             )
             continue
-        if any(states(hop, passage) for passage in passages):
+        if any(map(view.sought[number].stated, passages)):
             verdicts.append(_rival(view, number, hop, document))
         elif number in view.hops and any(passage.fact is not None for passage in own):
             verdicts.append(_rival(view, number, hop, document))  # another fact by the same relation

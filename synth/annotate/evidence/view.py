@@ -5,8 +5,7 @@ Pure reading of observations, for whoever judges steps (scorer, labels).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 
 from synth.agents.contract import Step
 from synth.agents.plan_view import PlanView
@@ -25,10 +24,10 @@ from synth.text.words import same_words, words_of
 
 __all__ = [
     "EvidenceView",
+    "Sought",
     "collected",
     "names_of",
     "stands_verbatim",
-    "states",
     "states_answer",
 ]
 
@@ -40,30 +39,37 @@ def names_of(node: Node) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (node.name, *node.aliases, *_value_id(node)) if name))
 
 
-@lru_cache(maxsize=8192)
-def _words_of_names(node: Node) -> tuple[str, ...]:
-    return tuple(words for name in names_of(node) if (words := words_of(name)).strip())
-
-
 def _value_id(node: Node) -> tuple[str, ...]:
     return (node.id,) if node.document_id is None else ()
 
 
-def states(hop: Hop, passage: Passage) -> bool:
-    """Whether ``passage`` is the evidence of ``hop``, or says of one end something that names the other. What a model
-    wrote in the place of a page (``synth.environments.simulated``) is evidence of nothing. The line of a fact states a
-    hop by the same relation between the same ends, and no other."""
-    if is_simulated(passage.document):
-        return False
-    if passage.fact is not None:
-        return _is_fact(hop, passage.fact) or (passage.symmetric and _is_fact(hop, passage.fact, turned=True))
-    text, quote = words_of(passage.text), words_of(hop.evidence.quote)
-    if passage.document in ("", hop.evidence.document_id) and quote.strip() and _covers(text, quote):
-        return True
-    source, target = _named(hop.source, passage, text), _named(hop.target, passage, text)
-    if source and target:
-        return True
-    return (source and _is_about(hop.target, passage)) or (target and _is_about(hop.source, passage))
+class Sought:
+    """A hop, and the words that say that a passage states it: made once, and asked of all that a run shows."""
+
+    __slots__ = ("_quote", "_source", "_target", "hop")
+
+    def __init__(self, hop: Hop) -> None:
+        self.hop = hop
+        self._quote = words_of(hop.evidence.quote)
+        self._source, self._target = _words_of_names(hop.source), _words_of_names(hop.target)
+
+    def stated(self, passage: Passage) -> bool:
+        """Whether ``passage`` is the evidence of the hop, or says of one end something that names the other. What a
+        model wrote in the place of a page (``synth.environments.simulated``) is evidence of nothing. The line of a fact
+        states a hop by the same relation between the same ends, and no other."""
+        if is_simulated(passage.document):
+            return False
+        hop = self.hop
+        if passage.fact is not None:
+            return _is_fact(hop, passage.fact) or (passage.symmetric and _is_fact(hop, passage.fact, turned=True))
+        text = words_of(passage.text)
+        if passage.document in ("", hop.evidence.document_id) and self._quote.strip() and _covers(text, self._quote):
+            return True
+        source = _named(hop.source, self._source, passage, text)
+        target = _named(hop.target, self._target, passage, text)
+        if source and target:
+            return True
+        return (source and _is_about(hop.target, passage)) or (target and _is_about(hop.source, passage))
 
 
 def states_answer(task: Task, answer: str, contents: Iterable[str], *, right: bool) -> bool:
@@ -123,8 +129,12 @@ def _covers(text: str, quote: str) -> bool:
     return quote in text or (text in quote and 2 * len(text.split()) > len(quote.split()))
 
 
-def _named(node: Node, passage: Passage, text: str) -> bool:
-    for words in _words_of_names(node):
+def _words_of_names(node: Node) -> tuple[str, ...]:
+    return tuple(words for name in names_of(node) if (words := words_of(name)).strip())
+
+
+def _named(node: Node, names: Sequence[str], passage: Passage, text: str) -> bool:
+    for words in names:
         if words in text:
             return True
     return bool(passage.links) and any(
@@ -166,6 +176,7 @@ class EvidenceView:
         """Thing -> (relation, direction) that it was said to have."""
         self.results: list[tuple[ToolCall, ToolResult]] = []
         """Every call that was carried out, with its observation."""
+        self.sought = [Sought(hop) for hop in task.walk.hops]
         self.plan = PlanView.of(task)
         """How far the plan of a reverse task is carried out; None where there is none."""
         for step in history:
@@ -200,8 +211,8 @@ class EvidenceView:
                 if item.document != passage.document:
                     self.links.setdefault(item.document, []).append(passage)
                     self.shown_by_link[item.document] = True
-        for number, hop in enumerate(self.task.walk.hops):
-            found = [passage for passage in seen.passages if states(hop, passage)]
+        for number, sought in enumerate(self.sought):
+            found = [passage for passage in seen.passages if sought.stated(passage)]
             if found:
                 self.hops.add(number)
                 self.stated.setdefault(number, []).extend(found)
@@ -221,7 +232,5 @@ class EvidenceView:
         if result.error is not None:
             return frozenset()
         passages = observe(result.content).passages
-        hops = enumerate(self.task.walk.hops)
-        return frozenset(
-            number for number, hop in hops if number not in self.hops and any(states(hop, p) for p in passages)
-        )
+        left = ((number, sought) for number, sought in enumerate(self.sought) if number not in self.hops)
+        return frozenset(number for number, sought in left if any(map(sought.stated, passages)))

@@ -47,7 +47,8 @@ _OWN_LINES = 12
 _NEAR = 500
 """Characters from the name of a thing to the end of its description that still are one piece of evidence."""
 _STATES = 60
-"""Sentences of a page from which a telling word is noted, at most."""
+"""Sentences of a page from which a telling word is noted, at most about twice over: of those that open with it, and
+of the others."""
 
 
 @dataclass
@@ -366,7 +367,7 @@ class _Builder:
         return other.by_fragment.get(fragment, other.entity) if fragment else other.entity
 
     def _salient(self, page: _Page) -> None:
-        """A telling word of each sentence that stands on its own, as far as the page may be asked about."""
+        """A telling word of each sentence that stands on its own, of those first that speak of what the word names."""
         outline, text = page.outline, page.document.text
         found: list[tuple[int, int, str]] = []
         for number, line in enumerate(outline.lines):
@@ -376,9 +377,11 @@ class _Builder:
                 word = salient(text[start:end])
                 if word is not None:
                     found.append((start, end, word))
-        step = max(1, len(found) // _STATES)
-        for start, end, word in found[::step]:
-            self._value(page, page.entity, "states", start, end, word)
+        first = [item for item in found if item[2].casefold() in text[item[0] : item[0] + len(item[2]) + 4].casefold()]
+        for some in (first, [item for item in found if item not in first]):
+            step = max(1, len(some) // _STATES)
+            for start, end, word in some[::step]:
+                self._value(page, page.entity, "states", start, end, word)
 
 
 def _own(outline: Outline, entry: Entry) -> list[int]:

@@ -83,10 +83,24 @@ _NOUNS = (
 )
 _NAMED_BEHIND = re.compile(rf"(?:The )?(?P<name>\S{{2,40}}(?: [A-Z]\S{{0,20}})?) (?P<kind>{_NOUNS})$", re.IGNORECASE)
 _NAMED_BEFORE = re.compile(rf"(?:[A-Z][\w-]* )?(?P<kind>{_NOUNS}):? (?P<name>[^\s,]{{2,60}})$", re.IGNORECASE)
-_GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es)$", re.IGNORECASE)
+_GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| documentation)$", re.IGNORECASE)
 _CODE = re.compile(r"(?=.*[\d_.:()<>$%@/\\-]|.*[a-z][A-Z]|[a-z]+$|[A-Z]{3,}$)[^\s]{2,50}$")
 _CONFIGURATION = re.compile(r"(?:.* )?(?:configuration|settings|preferences)$", re.IGNORECASE)
 _MANUAL = re.compile(r"(?P<name>[\w.+-]+) ?\((?P<section>[1-8])[a-z]{0,3}\)$")
+_REFERENCE = re.compile(
+    r"(?:.*: )?(?P<name>[\w:.<>]+) (?P<kind>Class|Struct|Union|Interface|Namespace|File)(?: Template)? Reference$"
+)
+"""A title as Doxygen writes it: "Paper::Fold Class Reference"."""
+_LABEL = re.compile(
+    r"(?:returns?|return values?|parameters?|arguments|exceptions|throws|deprecated|since|version|authors?|notes?|"
+    r"warnings?|remarks?|anonymous|see also|examples?|todo|bug|preconditions?|postconditions?|invariant|attention|"
+    r"copyright|date):?$",
+    re.IGNORECASE,
+)
+"""What stands in front of a part of a description, and names nothing."""
+_CALLED = re.compile(r"(?:[\w~$]+(?:\.|::|#))*[\w~$]{2,}\([^()]*(?:\([^()]*\)[^()]*)*\)")
+"""A heading that is a call: "fs.readFile(path[, options])"."""
+_MARKS = re.compile(r"^[◆§¶#] ?| ?\[\d+/\d+\]$")
 _MANUAL_KINDS = {"1": "command", "2": "system call", "3": "function", "5": "file", "6": "command", "8": "command"}
 
 
@@ -103,14 +117,16 @@ def group_kind(heading: str) -> str:
 def heading_name(heading: str, group: str) -> Named | None:
     """The thing that a heading names ("BufferedLogs Directive", "Function: trunc", "registry" under "Options"); None
     for a heading that is only a title."""
-    bare = " ".join(unnumbered(heading).split()).strip(" ¶")
+    bare = _MARKS.sub("", " ".join(unnumbered(heading).split())).strip(" ¶")
     for pattern in (_NAMED_BEHIND, _NAMED_BEFORE):
         match = pattern.match(bare)
         if match and _CODE.match(match["name"].removesuffix("()")) and not _ORDINARY.match(match["name"]):
             name = match["name"].strip("`'\"“”")
             return Named(name, match["kind"].lower(), (bare,)) if len(name) > 1 else None
     if group and (name := term_name(bare, group)) is not None and len(bare.split()) <= 3:
-        return name
+        return None if _LABEL.match(name.name) else name
+    if _CALLED.fullmatch(bare):
+        return term_name(bare, "")
     return None
 
 
@@ -127,6 +143,8 @@ def page_kind(title: str) -> Named | None:
     bare = " ".join(unnumbered(title).split())
     if match := _MANUAL.match(bare):
         return Named(match["name"], _MANUAL_KINDS.get(match["section"], "page"), (bare,))
+    if match := _REFERENCE.match(bare):
+        return Named(match["name"], match["kind"].lower(), (bare,))
     return heading_name(title, "")
 
 
@@ -151,6 +169,8 @@ def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
 
     A Python object goes by its full dotted name, which its fragment is; other things by what the term's line says.
     """
+    if _LABEL.match(text.strip()):
+        return None
     kind = CODE_KINDS.get(anchor.kind) or (anchor.kind.split()[-1] if anchor.kind else "term")
     domain = anchor.kind.split()[0] if " " in anchor.kind else ""
     if domain in ("py", "c", "cpp", "js"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from synth.text.subjects import statement
+
 __all__ = ["salient", "stands_alone"]
 
 _UNITS = (
@@ -29,18 +31,6 @@ _KINDS = tuple(
     )
 )
 """What a telling word looks like, the most telling first."""
-_DEFINITION = re.compile(
-    r"(?:The |An? )?(?P<name>[A-Za-z][\w’'.-]*(?: [a-z][\w’'-]*| [A-Z][\w’'-]*){0,3}) "
-    r"(?:is|refers to|means) (?:an?|the) [a-z]"
-)
-"""A sentence that says what something is."""
-_NO_TERMS = frozenset(
-    "reason result goal idea problem difference first second last answer way default advantage purpose rest value "
-    "point only best one there what which who how that all each every most some many any both of in to for with from "
-    "by on at as and or if when advice solution alternative main key common important good simplest easiest next other "
-    "another case thing rule exception effect aim intent because since although though while unless whether "
-    "where".split()
-)
 _POINTING = re.compile(
     r"\b(?:this|these|those|above|below|following|former|latter|here|such|previous|previously|next|also|however|"
     r"therefore|thus|hence|otherwise|instead|again|still|then|it|its|they|them|their|he|she|we|our|us|I|my|let’s|let's|"
@@ -71,15 +61,12 @@ def stands_alone(sentence: str) -> bool:
 
 
 def salient(sentence: str) -> str | None:
-    """The most telling word of a sentence that stands on its own, when it stands there once; else None."""
+    """What a sentence that stands on its own speaks of, else its most telling word, when it stands there once."""
     if not stands_alone(sentence):
         return None
-    defined = _DEFINITION.match(sentence)
-    if defined is not None:
-        name = defined["name"]
-        words = {word.lower() for word in name.split()}
-        if not words & _NO_TERMS and len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", sentence)) == 1:
-            return name
+    said = statement(sentence)
+    if said is not None and len(re.findall(rf"(?<!\w){re.escape(said.name)}(?!\w)", sentence, re.IGNORECASE)) == 1:
+        return said.name
     for pattern in _KINDS:
         found = [match.group() for match in pattern.finditer(sentence)]
         for word in dict.fromkeys(found):

@@ -13,7 +13,7 @@ _REMARKS = frozenset(
     "note warning example examples tip hint important caution see usage syntax see also for example todo where "
     "remember synopsis output input result results caveat info error this that and or bug bugs".split()
 ) | {"see also", "for example", "available languages", "in other words"}
-_FIELD = re.compile(r"(?:- )?(?P<key>[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,2}): ?(?:\| )?(?P<value>\S.*)")
+_FIELD = re.compile(r"(?:- )?(?P<key>[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,2}):(?!:) ?(?:\| )?(?P<value>\S.*)")
 _RESERVED = frozenset(("described_as", "subtitle", "links_to", "see_also", "part_of", "defined_in", "states", "masked"))
 _QUOTES = "\"'“”‘’`"
 _VALUE = (

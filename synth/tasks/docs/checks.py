@@ -58,14 +58,14 @@ class Judge:
         """A sentence that says the words of something else (:meth:`Sentences.rival`)."""
         return self._sentences.rival(words, [own], names, share=self._overlap, within=within)
 
-    def run(self, draft: Draft, family: str) -> tuple[CheckResult, ...] | Failure:
+    def run(self, draft: Draft) -> tuple[CheckResult, ...] | Failure:
         """All results, or the first failure."""
         results = []
         for name, check in (
             ("answer_not_in_question", self._answer_hidden),
             ("split", self._split),
             ("evidence", self._evidence),
-            ("unique_answer", lambda d: self._unique(d, family)),
+            ("unique_answer", self._unique),
             ("no_shortcut", self._no_shortcut),
             ("retrievable", self._retrievable),
         ):
@@ -161,24 +161,18 @@ class Judge:
 
     # One answer.
 
-    def _unique(self, draft: Draft, family: str) -> str | Failure:
-        hops = draft.walk.hops
+    def _unique(self, draft: Draft) -> str | Failure:
+        """No other sentence says what the question says of what is sought. A description was compared when the question
+        chose whether to name the page, and every fact of a thing and relation is known to lead to one end."""
         corpus = self._corpus
-        for number, hop in enumerate(hops):
+        for number, hop in enumerate(draft.walk.hops):
+            if hop.relation != "states":
+                continue
             row = corpus.row_of[hop.evidence.document_id]
-            if hop.source.kind != "description":
-                continue  # every fact of the thing and relation is known to lead to one end
             own = (row, hop.evidence.start, hop.evidence.end)
-            if family in ("cloze", "sentence"):
-                rival = self.rival(hop.source.name.replace("____", " "), own, (hop.target.name,), row)
-            elif family == "cited":
-                rival = self.rival(
-                    hop.source.name.replace("____", " "), own, (hop.target.name, *hop.target.aliases), row
-                )
-            else:
-                continue  # the clause was compared when the question chose whether to name the page
-            if rival is not None:
-                return Failure(Reason.NOT_UNIQUE, f"hop {number}: the page says the same elsewhere: {rival!r}")
+            within = row if f"“{corpus.columns.titles[row]}”" in draft.question else None
+            if (rival := self.rival(hop.cue.replace("____", " "), own, (hop.target.name,), within)) is not None:
+                return Failure(Reason.NOT_UNIQUE, f"hop {number}: another sentence says the same: {rival!r}")
         return "every sentence of the documents was compared"
 
     def _no_rival(self, draft: Draft) -> str | Failure:

@@ -1,8 +1,7 @@
 """What a corpus can be asked: every candidate of every family, found once.
 
 ``identify``  which thing does what its page says of it        ``subject``    what a sentence speaks of
-``described`` a value of a thing that is described             ``sentence``   a word of a sentence, in its place
-``cited``     a value of what another page speaks of           ``cloze``      a telling word left out of a sentence
+``described`` a value of a thing that is described             ``cloze``      a telling word left out of a sentence
 
 What is asked of things that have names goes by the general shapes (:mod:`synth.tasks.docs.shapes`).
 """
@@ -15,10 +14,10 @@ from dataclasses import dataclass
 
 from synth.schemas.documents import Edge
 from synth.schemas.row import Split
-from synth.sources.docs.salient import stands_alone
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.leaks import leaks
-from synth.tasks.docs.wording import Words, in_place, subject_question
+from synth.tasks.docs.wording import Words, statement_question
+from synth.text.subjects import statement
 from synth.text.words import FUNCTION_WORDS, tokens
 
 __all__ = ["DESCRIBED", "Item", "Items", "is_answer"]
@@ -42,9 +41,14 @@ class Item:
 
 
 class Items:
-    """Every candidate, by split and family. ``found`` counts candidates, ``dropped`` why facts gave none."""
+    """Every candidate, by split and family; ``dropped`` counts why facts gave none.
 
-    def __init__(self, corpus: Corpus, words: Words) -> None:
+    Args:
+        gaps: whether sentences with a gap are wanted.
+    """
+
+    def __init__(self, corpus: Corpus, words: Words, *, gaps: bool) -> None:
+        self._gaps = gaps
         self._corpus = corpus
         self._words = words
         self.dropped: Counter[str] = Counter()
@@ -123,9 +127,11 @@ class Items:
                 self._values[edge.subject].append(number)
 
     def _all(self) -> Iterator[Item]:
-        corpus, words = self._corpus, self._words
+        corpus = self._corpus
         for entity, (number, _) in self._said.items():
             found = corpus.entities[entity]
+            if " and " in found.name:
+                continue  # a description of several things at once
             yield Item("identify", (number,), found.id, found.kind)
             for value in self._values.get(entity, ()):
                 if corpus.edges[value].value is not None and not self._is_column(value, number):
@@ -133,18 +139,12 @@ class Items:
         for number, edge in enumerate(corpus.edges):
             if edge.document not in corpus.english:
                 continue
-            if edge.relation == "links_to" and edge.object >= 0 and words.noun(edge.object) is not None:
-                page = corpus.page_of(edge.object)
-                if page is not None and page != edge.document and stands_alone(corpus.quote(edge)):
-                    for value in self._values.get(edge.object, ()):
-                        if corpus.edges[value].value is not None:
-                            yield Item("cited", (number, value), self._end(value), corpus.edges[value].relation)
-            elif edge.relation == "states" and edge.value is not None:
-                if subject_question(corpus.quote(edge), edge.value) is not None:
-                    yield Item("subject", (number,), edge.value, "subject")
-                elif in_place(corpus.quote(edge), edge.value) is not None:
-                    yield Item("sentence", (number,), edge.value, "sentence")
-                elif _english(quote := corpus.quote(edge)) and not leaks(quote.replace(edge.value, " ", 1), edge.value):
+            if edge.relation == "states" and edge.value is not None:
+                quote = corpus.quote(edge)
+                said = statement(quote)
+                if said is not None and said.name == edge.value and statement_question(said) is not None:
+                    yield Item("subject", (number,), edge.value, said.kind or said.verb)
+                elif self._gaps and _english(quote) and not leaks(quote.replace(edge.value, " ", 1), edge.value):
                     yield Item("cloze", (number,), edge.value, "cloze")
 
     def _is_column(self, value: int, described: int) -> bool:

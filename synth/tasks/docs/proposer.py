@@ -22,17 +22,16 @@ from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.shapes import Shapes
-from synth.tasks.docs.wording import Words, in_place, subject_question
+from synth.tasks.docs.wording import Words, statement_question
 from synth.tasks.draft import Draft, draft_of, gold_documents, same_question
+from synth.text.subjects import statement
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
-_SCARCE = 200
-"""With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 3.0, "cited": 0.25, "sentence": 0.8, "cloze": 0.15}
-"""How gladly each family is asked: gaps and words asked for in the middle of a sentence last."""
+_WEIGHTS = {"shapes": 3.0}
+"""How gladly each family is asked."""
 _SHAPES = "shapes"
 _GAP = "____"
 _NOTHING = Reason.NO_WALK
@@ -41,8 +40,8 @@ _NOTHING = Reason.NO_WALK
 class DocsTasksConfig(Described):
     """Which questions, and how strictly they are judged."""
 
-    cloze_share: float = Field(default=0.03, ge=0, le=1)
-    """Share of candidates that are sentences with a gap, where the documents offer enough of the other families."""
+    cloze_share: float = Field(default=0.0, ge=0, le=1)
+    """Share of candidates that are sentences with a gap to fill (MaskSearch, arXiv 2505.20285)."""
     max_characters: int = Field(default=420, ge=80)
     """Longer questions are rejected (``unnatural``)."""
     k: int = Field(default=10, ge=1)
@@ -89,7 +88,7 @@ class DocsProposer:
         self.config = config
         self.corpus = Corpus(documents, _rows(entities, Entity), _rows(edges, Edge), hub_share=config.hub_share)
         self._words = Words(self.corpus)
-        self.items = Items(self.corpus, self._words)
+        self.items = Items(self.corpus, self._words, gaps=config.cloze_share > 0)
         self._judge = Judge(self.corpus, search, k=config.k, overlap=config.overlap)
         self.shapes = Shapes(self.corpus, self._words, self.items, self._judge, "docs_tasks")
         self._by_answer: dict[int, dict[tuple[str, str], list[Item]]] = {}
@@ -116,7 +115,7 @@ class DocsProposer:
         draft = self._draft(item, split, generator)
         if isinstance(draft, Failure):
             return _rejection(index, split, Failure(draft.reason, f"{item.family}: {draft.detail}"), "")
-        judged = self._judge.run(draft, item.family)
+        judged = self._judge.run(draft)
         if isinstance(judged, Failure):
             judged = Failure(judged.reason, f"{item.family}: {judged.detail}")
             return _rejection(index, split, judged, draft.question)
@@ -131,9 +130,9 @@ class DocsProposer:
             family: min(size, _ENOUGH) ** 0.5 * _WEIGHTS.get(family, 1.0) for family, size in sorted(offers.items())
         }
         share = self.config.cloze_share
-        if "cloze" in offers and sum(offers.values()) - offers["cloze"] >= _SCARCE and share < 1:
-            rest = sum(weight for family, weight in weights.items() if family != "cloze")
-            weights["cloze"] = rest * share / (1 - share)
+        rest = sum(weight for family, weight in weights.items() if family != "cloze")
+        if "cloze" in offers and rest:
+            weights = {family: weight / rest * (1 - share) for family, weight in weights.items()} | {"cloze": share}
         return str(_drawn(weights, generator))
 
     def _pick(self, items: Sequence[Item], generator: np.random.Generator) -> Item:
@@ -159,9 +158,9 @@ class DocsProposer:
             return self._identify(edges[0], item, split, generator)
         if item.family == "described":
             return self._described(edges[0], edges[1], item, split, generator)
-        if item.family == "cited":
-            return self._cited(edges[0], edges[1], item, split, generator)
-        return self._sentence(edges[0], item, split, generator)
+        if item.family == "subject":
+            return self._subject(edges[0], item, split)
+        return self._gap(edges[0], item, split, generator)
 
     def _thing(self, edge: Edge) -> tuple[str, str] | Failure:
         """(noun, with the page where it needs that; clause) of a thing by what is said of it."""
@@ -231,55 +230,27 @@ class DocsProposer:
         told = self._told(edge, edge.subject, x, found[1])
         return self._finish(item, question, [told, self._step(value, told.target, _around(question, x), (0,))], split)
 
-    def _cited(
-        self, edge: Edge, value: Edge, item: Item, split: Split, generator: np.random.Generator
-    ) -> Draft | Failure:
-        corpus = self.corpus
-        found = corpus.entities[edge.object]
-        noun, title = self._words.noun(edge.object), corpus.columns.titles[edge.document]
-        masked = _masked(corpus.quote(edge), self._names(edge.object))
-        if masked is None or noun is None or any(c in title for c in "“”"):
-            return Failure(Reason.UNNATURAL, "the sentence does not name the thing once")
-        asked = self._asked(value.relation, f"the {noun} that is left out here", generator)
-        if asked is None:
-            return Failure(Reason.UNNATURAL, "no words for the value")
-        question = f"The page “{title}” says: “{masked}” {asked}"
-        told = self._told(edge, found.ordinal, masked, masked)
-        return self._finish(item, question, [told, self._step(value, told.target, asked, needs=(0,))], split)
+    def _subject(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
+        said = statement(self.corpus.quote(edge))
+        asked = None if said is None else statement_question(said)
+        if asked is None or edge.value is None:
+            return Failure(Reason.UNNATURAL, "the sentence makes no question")
+        question, cue = asked
+        return self._finish(
+            item, question, [self._said_there(edge, _value(edge.value, edge.value_kind), cue, cue)], split
+        )
 
-    def _sentence(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
+    def _gap(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
         corpus = self.corpus
         assert edge.value is not None
-        quote = corpus.quote(edge)
-        target = _value(edge.value, edge.value_kind)
-        if item.family == "subject":
-            asked = subject_question(quote, edge.value)
-            if asked is None:
-                return Failure(Reason.UNNATURAL, "the sentence makes no question")
-            own = (edge.document, edge.start, edge.end)
-            question, said = asked
-            if (rival := self._judge.rival(said, own, (edge.value,), None)) is not None:
-                return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
-            return self._finish(item, question, [self._said_there(edge, target, said, said)], split)
-        masked = _masked(quote, (edge.value,))
         title = corpus.columns.titles[edge.document]
+        masked = _masked(corpus.quote(edge), edge.value)
         if masked is None:
             return Failure(Reason.UNNATURAL, "the sentence does not hold the word once")
-        own = (edge.document, edge.start, edge.end)
         titled = corpus.titled[title] == 1 and not any(c in title for c in "“”")
-        if not titled and (rival := self._judge.rival(masked.replace(_GAP, " "), own, (edge.value,), None)) is not None:
-            return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
-        told = in_place(quote, edge.value) if item.family == "sentence" else None
-        if told is not None:
-            told = _inside(told, quote.split(" ", 1)[0], corpus.text(edge.document))
-            frames = document_words().sentences if titled else document_words().anywhere
-            question = _one_of(frames, generator).format(p=title, s=told)
-            hop = self._said_there(edge, target, question.removesuffix("?"), masked)
-            return self._finish(item, question, [hop], split)
-        if not titled:
-            question = _one_of(document_words().untitled, generator).format(s=masked)
-        else:
-            question = _one_of(document_words().gaps, generator).format(p=title, s=masked)
+        frames = document_words().gaps if titled else document_words().untitled
+        question = _one_of(frames, generator).format(p=title, s=masked)
+        target = _value(edge.value, edge.value_kind)
         return self._finish(item, question, [self._said_there(edge, target, masked, masked)], split)
 
     # Hops and drafts.
@@ -307,7 +278,7 @@ class DocsProposer:
             if not hop.cue or hop.cue not in question:
                 return Failure(Reason.UNNATURAL, f"the words {hop.cue!r} are not in the question")
         last = hops[-1].target
-        walk = Walk(shape="masked" if item.family in ("cloze", "sentence") else "composition", hops=tuple(hops))
+        walk = Walk(shape="masked" if item.family == "cloze" else "composition", hops=tuple(hops))
         licences = self.corpus.columns.licences
         return draft_of(
             walk,
@@ -331,25 +302,13 @@ def _around(question: str, inner: str) -> str:
     return before.strip() if len(before.split()) > 1 else after.strip(" ?")
 
 
-def _inside(sentence: str, first: str, page: str) -> str:
-    """The sentence as part of another: its first word without a capital, where the page writes it so, too."""
-    plain = first[0].lower() + first[1:]
-    lower = re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", page)
-    return re.sub(rf"(?<!\S){re.escape(first)}(?!\S)", lambda _: plain, sentence, count=1) if lower else sentence
-
-
-def _masked(sentence: str, names: Sequence[str]) -> str | None:
-    """The sentence with a gap in place of the thing, when it names it once and is all that is said in it."""
+def _masked(sentence: str, name: str) -> str | None:
+    """The sentence with a gap in place of a name that it holds once."""
     sentence = " ".join(sentence.split())
-    if any(c in sentence for c in "“”") or not 30 <= len(sentence) <= 300:
+    pattern = re.compile(rf"(?<![\w-]){re.escape(name.removesuffix('()'))}(?:\(\))?(?!\w)")
+    if any(c in sentence for c in "“”") or not 30 <= len(sentence) <= 300 or len(pattern.findall(sentence)) != 1:
         return None
-    for name in sorted({n.removesuffix("()") for n in names if len(n) > 1}, key=lambda n: (-len(n), n)):
-        pattern = re.compile(rf"(?<![\w-]){re.escape(name)}(?:\(\))?(?!\w)")
-        if len(pattern.findall(sentence)) == 1:
-            masked = pattern.sub(lambda _: _GAP, sentence)
-            rest = [n for n in names if len(n) > 1 and re.search(rf"(?<![\w-]){re.escape(n)}(?!\w)", masked)]
-            return None if rest else masked
-    return None
+    return pattern.sub(lambda _: _GAP, sentence)
 
 
 def _drawn(weights: dict[Any, float], generator: np.random.Generator) -> Any:

@@ -228,9 +228,10 @@ def _lexicon(corpus: Corpus, words: Words, edges: Sequence[Edge]) -> Lexicon:
             changes: dict[str, Any] = {"question": known[name].question, "in_size": known[name].in_size}
         else:
             label = name.replace("_", " ")
-            told = {"asks": words.asks(name, "{x}"), "object_is": (f"the {label} of {{x}}",)}
+            several_of = is_plural(label)
+            told = {"asks": words.asks(name, "{x}"), "object_is": () if several_of else (f"the {label} of {{x}}",)}
             if not targets[name]:  # nobody says "has A and B as its arguments"
-                told["subject_does"] = () if is_plural(label) else (f"has | _ as its {label}", f"has {label} |")
+                told["subject_does"] = () if several_of else (f"has | _ as its {label}", f"has {label} |")
             changes = {"question": entry.question.model_copy(update=told)}
         relations[name] = entry.model_copy(update=changes)
     nouns = {_kind(corpus, entity.ordinal): words.noun(entity.ordinal) for entity in corpus.entities}

@@ -6,12 +6,14 @@ import re
 
 from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.english import VERBS, clause, is_fragment
+from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.leaks import leaks
-from synth.text.inflection import capital, imperative
-from synth.text.words import FUNCTION_WORDS
+from synth.text.inflection import capital, third_person
+from synth.text.subjects import Statement
+from synth.text.verbs import VERBS
+from synth.text.words import FUNCTION_WORDS, content_words
 
-__all__ = ["Words", "in_place", "is_plural", "subject_question"]
+__all__ = ["Words", "is_plural", "statement_question"]
 
 _PLACES = frozenset(("page", "section", "index", "chapter", "appendix", "part"))
 _LOCAL = frozenset(
@@ -30,37 +32,48 @@ _NO_LABEL = frozenset(
     "is are can has have does do was were may must should name names notes note comment comments description example "
     "examples yes no x links refers see also mentions value values".split()
 )
-_BEFORE_ARGUMENT = re.compile(
-    r"\b(?:in|by|to|from|with|of|for|on|is|are|called|named|using|use|uses|as|into|under|via|call|calls|run|runs|"
-    r"set|sets|create|creates|return|returns|implement|implements|pass|contain|contains|include|includes|support|supports|"
-    r"provide|provides|require|requires|need|needs|add|adds|remove|removes|install|read|reads|write|writes) (?:the )?$"
+_HOLDS = (
+    (frozenset("option parameter setting directive flag switch argument qualifier".split()), "specifies"),
+    (frozenset("variable field column attribute property member key".split()), "holds"),
+    (frozenset("function method macro procedure routine".split()), "gives"),
 )
-_BEHIND_ARGUMENT = re.compile(
-    r"\.$|, (?:which|as|so|and|but|unless|where|while)\b|"
-    r" (?:with|for|to|in|from|when|if|before|after|by|on|at|into|while|unless|so|using|via|instead|because|until)\b"
-)
-_KIND_BEHIND = re.compile(
-    r" (?P<kind>(?:environment |configuration |command-line |command line )?"
-    r"(?:function|option|file|command|directive|field|"
-    r"method|class|trait|type|macro|module|variable|flag|package|parameter|setting|attribute|keyword|crate|tool|program|"
-    r"utility|library|format|protocol|header|table|operator|event|key|interface|object|struct|enum|statement|directory|"
-    r"exception|error|signal|driver|terminal|style|system|standard|[Ss]pecification|server|project|license|algorithm|"
-    r"language|element|argument|routine|extension|pragma|constant|value|property|branch|mode))(?![\w-])"
-)
-_SETTINGS = frozenset("option parameter setting directive flag switch argument qualifier".split())
-"""Kinds whose things say what something else is to be: none of them "is the maximum number of connections"."""
+"""Kinds whose things are not what is said of them, and what they do with it: an option is not "the maximum number"."""
 _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
-_SAID = re.compile(r"([A-Z][a-z]+s) (?:the|an?|all|any|each|whether|if|how|which|what|its|no) ")
 _ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
-_SUBJECT = re.compile(
-    r"(?:The |An? )?(?P<x>{x})(?: (?P<kind>[a-z]+(?: [a-z]+)?))? "
-    r"(?P<verb>is|are|was|can|must|may|will|has|[a-z]+s) (?P<rest>.+)\."
+_OF_PEOPLE = re.compile(
+    r"(?:is|was) (?:born|educated|raised|married|elected|appointed|nominated|knighted|ordained|buried|survived|"
+    r"(?:an?|the) (?:[\w-]+ ){0,4}(?:actor|actress|director|singer|player|politician|writer|author|maintainer|composer|"
+    r"musician|lawyer|scientist|professor))\b"
 )
+_JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
+_OUTSIDE = re.compile(
+    r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
+    r"|, (?:but|so|while|whereas|yet) |\bthe given\b|--\s"
+    r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
+    r"|, and \S+(?: \S+){0,3} (?:is|has|are|will|can|must|may)\b"
+    r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
+    r"(?:is|are|has|have|can|will|[a-z]+s)\b"
+)
+"""What speaks of more than the sentence says, or goes on with another subject."""
+_SAYS_LITTLE = re.compile(
+    r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
+    r"example|great|part of)|not|also|only|still|now|no longer|fine|similar|good|different|important|useful|helpful|"
+    r"common|popular|great|simple|easy|hard|possible|just|very|quite|more|most|less|available|true|similarly|likely|equivalent|"
+    r"identical|used|done|called|known|convenient|responsible|described|discussed|covered|because|when|where|how|why)\b"
+)
+_KIND_OF = re.compile(
+    r"(?P<article>an?|the) (?P<noun>(?:[\w’'/+.-]+,? ){0,6}?[\w’'+-]+)"
+    r"(?: (?P<relative>that|which|who) (?=(?:[a-z]+ly )?(?:is|was|can|has|may|must|will|[a-z]+s) )"
+    r"| (?=(?P<participle>(?!need|speed|seed)[a-z]{3,}ed |written |built |made |held |known |given )"
+    r"(?:by|in|on|for|to|as|from|at|with|when|during) )"
+    r"| (?=(?:of|for|to|in|from|with|on|by|between|at|whose|where|when|as)\b)|(?=,)|$)"
+)
+"""A predicate noun, and what follows it: "a tool that counts ...", "a film directed by ...", "the name of ..."."""
 
 
 class Words:
@@ -149,8 +162,9 @@ class Words:
             return None
         if any(leaks(said, name) for name in (found.name, *found.aliases[:3]) if len(name) < 60):
             return None
-        if found.kind.split()[-1] in _SETTINGS and (of := _QUANTITY.match(said)):
-            said = f"that specifies {said[of.end() :]}"
+        verb = next((verb for kinds, verb in _HOLDS if found.kind.split()[-1] in kinds), None)
+        if verb is not None and (of := _QUANTITY.match(said)):
+            said = f"that {verb} {said[of.end() :]}"
         if re.match(r"that (?:is (?:not|no|the default|also)|does not|only|has no|are)\b", said) or _is_sentence(said):
             return None
         return said
@@ -172,8 +186,9 @@ class Words:
         label = " ".join(words)
         if words[-1].endswith(_NO_NOUN) or words[-1] in VERBS - _NOUNS or words[0] in _OPENS_NO_NOUN:
             return ()
-        verb = "are" if is_plural(label) else "is"
-        return tuple(text.format(label=label, x=x, **{"is": verb}) for text in known.other)
+        # "Tell me what are the arguments" is not said: of several things one asks which they are.
+        frames = [text for text in known.other if " is " not in text] if is_plural(label) else known.other
+        return tuple(text.format(label=label, x=x) for text in frames)
 
 
 def is_plural(label: str) -> bool:
@@ -181,109 +196,46 @@ def is_plural(label: str) -> bool:
     return label.endswith("s") and not label.endswith(("ss", "us", "is", "series"))
 
 
-def in_place(sentence: str, word: str) -> str | None:
-    """A sentence as a question for its word, without the sign: "in which directory are the manual pages installed", or
-    with the word in its place where it begins the clause: "for games, which directory is used"."""
-    at = sentence.find(word)
-    before, after = sentence[:at], sentence[at + len(word) :]
-    if (said := _SAID.match(sentence)) is not None and imperative(said[1].lower()) in VERBS:
-        return None  # "Sets the string to what": of whom it is said stands elsewhere
-    if len(sentence) > 190 or at < 12 or any(c in before + after for c in '“”":;()') or sentence.count(",") > 2:
+def statement_question(said: Statement) -> tuple[str, str] | None:
+    """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
+    owner called?"; None where it does not read on its own."""
+    rest, verb = said.rest, said.verb
+    if is_fragment(rest, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
-    if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", before + " " + after) or leaks(before + after, word):
+    if _ASIDE.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
         return None
-    number = re.fullmatch(r"[\d.,]+ (\w+)|([\d.,]+)%", word)
-    kind = _KIND_BEHIND.match(after)
-    if number and re.search(r"\b(?:is|are|to|for|of|by|than|at|with|has|have|most|least|after|every) $", before):
-        asked = f"how many {number[1]}" if number[1] else "what percentage"
-    elif kind is not None:
-        noun = kind["kind"][0].lower() + kind["kind"][1:]
-        before = re.sub(r"\b(?:the|an?|this|its|your) $", "", before, flags=re.IGNORECASE)
-        after = after[kind.end() :]
-        begins = before.endswith(", ") or not before
-        if not begins and _BEFORE_ARGUMENT.search(before) is None:
-            return None  # "the initial Postfix which driver", "the -l or which flag"
-        if not begins and after != "." and _BEHIND_ARGUMENT.match(after) is None:
-            return None  # "the which option flag"
-        asked = f"which {noun}"
-    elif "," not in before and _BEFORE_ARGUMENT.search(before) and _BEHIND_ARGUMENT.match(after):
-        before = re.sub(r"\bthe $", "", before)
-        asked = _sort_of(word)
-        if asked == "what" and re.search(r"[A-Z][a-z]+ [A-Z][a-z]+", word):
-            return None  # who can tell whether that is a person?
-    else:
+    if said.names:
+        be, called = verb.split(" ", 1)
+        thing = rest[0].lower() + rest[1:] if _opens_inside(rest) else rest
+        return f"What {be} {thing} {called}?", thing
+    if _SAYS_LITTLE.match(f"{verb} {rest}") or len(content_words(f"{verb} {rest}")) < 4:
         return None
-    after = after.rstrip(".")
-    return f"{before}{asked}{after}" if before.endswith(", ") or not before else _fronted(before, asked, after)
+    if said.kind:
+        return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
+    if said.plural:
+        *modifiers, head = said.name.split()
+        if not modifiers:
+            if any(word in VERBS for word in _JOINED.findall(rest)):
+                return None  # a second verb would have to agree as well
+            verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
+            return f"What {verb} {rest}?", rest
+        return f"Which {head} {verb} {rest}?", f"{verb} {rest}"
+    if verb in ("is", "was") and (kind := _KIND_OF.match(rest)) is not None:
+        article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
+        if relative:
+            return f"Which {noun} {done}?", done
+        if kind["participle"]:
+            return f"Which {noun} {verb} {done}?", done
+        named = not re.fullmatch(r"[a-z -]+", said.name)
+        of = rest[len(article) + 1 :]
+        return (f"What is the name of the {of}?", of) if named else (f"What do you call {rest}?", rest)
+    asks = "Who" if _OF_PEOPLE.match(f"{verb} {rest}") else "What"
+    return f"{asks} {verb} {rest}?", f"{verb} {rest}"
 
 
-_AUXILIARY = re.compile(r" (is|are|was|were|can|must|may|will|should) ")
-_CLAUSE = re.compile(
-    r",|\b(?:that|which|who|where|when|if|because|and|or|but|not|has|have|unless|while|so|this|these|such)\b",
-    re.IGNORECASE,
-)
-_PREPOSITION = re.compile(r" (?:in|by|with|from|to|on|at|for|under|into|via|using|as)$")
-
-
-def _fronted(before: str, asked: str, after: str) -> str | None:
-    """A sentence around what it asks for as a question: "Manual pages are kept in which file" -> "in which file are
-    manual pages kept"; None where it is built in another way."""
-    said = before.rstrip()
-    if _CLAUSE.search(said):
-        return None
-    preposition = _PREPOSITION.search(f" {said}")
-    first = f"{preposition.group().strip()} {asked}" if preposition else asked
-    said = said[: len(said) - len(preposition.group())].rstrip() if preposition else said
-    auxiliaries = list(_AUXILIARY.finditer(f"{said} "))
-    if len(auxiliaries) == 1:
-        subject, verb, rest = said[: auxiliaries[0].start()], auxiliaries[0][1], said[auxiliaries[0].end() - 1 :]
-        return f"{first} {verb} {_inner(subject)}{rest if rest.strip() else ''}{after}"
-    words = said.split()
-    at = next((n for n, word in enumerate(words) if n and word.islower() and imperative(word) in VERBS - _NOUNS), 0)
-    subject, base = " ".join(words[:at]), imperative(words[at]) if at else ""
-    if not at or auxiliaries or len(words[:at]) > 5:
-        return None
-    if base == words[at] and not is_plural(subject):
-        return None
-    auxiliary = "does" if base != words[at] else "do"
-    return f"{first} {auxiliary} {_inner(subject)} {' '.join([base, *words[at + 1 :]])}{after}"
-
-
-def _inner(subject: str) -> str:
-    """A subject in the middle of a sentence."""
-    return (
-        subject[0].lower() + subject[1:]
-        if re.match(r"(?:The|An?|All|Each|Every|No|Any|Its|You|Your|Most|Some)\b", subject)
-        else subject
-    )
-
-
-def subject_question(sentence: str, word: str) -> tuple[str, str] | None:
-    """(question, its cue) of a sentence that says something of ``word``: "Which directive controls ...?"."""
-    match = re.fullmatch(_SUBJECT.pattern.replace("{x}", re.escape(word)), sentence)
-    if match is None or not (
-        match["kind"] or match["verb"] in ("is", "has", "can", "must") or sentence.startswith(word)
-    ):
-        return None
-    kind = match["kind"]
-    if kind and (
-        kind.split()[-1] in FUNCTION_WORDS or kind.split()[-1].endswith("s") or kind.split()[0].endswith(("ly", "s"))
-    ):
-        return None
-    if (
-        match["verb"] in ("are", "was")
-        or _ASIDE.search(match["rest"])
-        or re.match(
-            r"(?:(?:an?|the) )?"
-            r"(?:not|also|only|still|now|no longer|bit|fine|similar|good|little|lot|different|same|one|way)\b",
-            match["rest"],
-        )
-    ):
-        return None
-    said = f"{match['verb']} {match['rest']}"
-    if is_fragment(said, least=30, most=190) or leaks(said, word) or any(c in said for c in "“”"):
-        return None
-    return f"{f'Which {kind}' if kind else 'What'} {said}?", said
+def _opens_inside(subject: str) -> bool:
+    """Whether the first word of a sentence has a capital for no other reason."""
+    return re.match(r"(?:The|An?|All|Each|Every|Any|[A-Z][a-z]+s|[A-Z][a-z]+ [a-z]+s)\b", subject) is not None
 
 
 def _is_sentence(said: str) -> bool:
@@ -292,14 +244,3 @@ def _is_sentence(said: str) -> bool:
     match = _NOMINAL.match(said)
     verb = _FINITE.search(said, match.end()) if match else None
     return verb is not None and _INNER.search(said, match.end() if match else 0, verb.start()) is None
-
-
-def _sort_of(word: str) -> str:
-    """What asks for a word by how it is written."""
-    if word.endswith("()"):
-        return "which function"
-    if word.startswith("--"):
-        return "which option"
-    if "/" in word or re.search(r"\.\w{1,5}$", word):
-        return "which file or directory"
-    return "what"

@@ -216,7 +216,7 @@ def test_fields(line: str, relation: str | None, value: str | None) -> None:
     ("sentence", "word"),
     [
         ("The loader reads all of the templates from the folder that template_path names.", "template_path"),
-        ("A worker waits for at most 30 seconds until all of the other jobs are done.", "30 seconds"),
+        ("A worker waits for at most 30 seconds until all of the other jobs are done.", "worker"),
         ("This option makes the worker wait for at most 30 seconds until the next job.", None),
         ("The name is template_path and everybody knows that template_path is the name.", None),
         ("Short is template_path.", None),

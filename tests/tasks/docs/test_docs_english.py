@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.tasks.docs.english import VERBS, clause, indefinite, is_fragment, plain
+from synth.tasks.docs.english import clause, indefinite, is_fragment, plain
 from synth.tasks.docs.leaks import leaks, spells_out
-from synth.tasks.docs.wording import in_place, subject_question
+from synth.tasks.docs.wording import statement_question
 from synth.text.inflection import third_person
+from synth.text.subjects import statement
+from synth.text.verbs import VERBS
 
 
 @pytest.mark.parametrize(
@@ -108,34 +110,40 @@ def test_small_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "word", "expected"),
+    ("sentence", "name", "question"),
     [
-        ("The permissions of the spool directory are set with the mode option.", "mode",
-         "with which option are the permissions of the spool directory set"),
-        ("If there is a message at least once every 7 days the folded data never expires.", "7 days", None),
-        ("The option keeps all scores of the game in the /srv/fold directory.", "/srv/fold",
-         "in which directory does the option keep all scores of the game"),
-        ("The maximum length of a folded line is 1023 characters.", "1023 characters",
-         "how many characters is the maximum length of a folded line"),
-        ("Games keep their scores and other state in the /srv/fold directory.", "/srv/fold", None),
-        ("You may use the FOLD_AUX variable to find the library at run time.", "FOLD_AUX",
-         "which variable may you use to find the library at run time"),
-        ("Fold 3.2 contains a fix for the wrap_all() function when used with paper.", "wrap_all()",
-         "for which function does Fold 3.2 contain a fix when used with paper"),
-        ("Upon receipt of the first line, the FOLD server clears all attributes.", "FOLD",
-         "Upon receipt of the first line, which server clears all attributes"),
-        ("Ann Fold contributed the initial Paper dict_fold driver.", "dict_fold", None),
-        ("Entries are listed when you give the -l or --list flag.", "--list", None),
-        ("Sets the name of the paper that is folded with --name option.", "--name", None),
-        ("The original text of the manual was provided by Ann Fold.", "Ann Fold", None),
+        ("The TraceLog directive controls where the folded paper is put.", "TraceLog",
+         "Which directive controls where the folded paper is put?"),
+        ("Folder is a simple tool that counts the creases of a sheet.", "Folder",
+         "Which simple tool counts the creases of a sheet?"),
+        ("A crease is the line along which a sheet of paper was folded.", "crease",
+         "What do you call the line along which a sheet of paper was folded?"),
+        ("PAPER is a format for the exchange of folded sheets.", "PAPER",
+         "What is the name of the format for the exchange of folded sheets?"),
+        ("Night Folds is a film directed by Ann Fold in 1994.", "Night Folds",
+         "Which film is directed by Ann Fold in 1994?"),
+        ("Double folds are allowed to ignore the rules of single sheets.", "double folds",
+         "Which folds are allowed to ignore the rules of single sheets?"),
+        ("Creases define the shape of the sheet in an abstract way.", "creases",
+         "What defines the shape of the sheet in an abstract way?"),
+        ("Ann Fold was born in the village of Paper in 1937.", "Ann Fold",
+         "Who was born in the village of Paper in 1937?"),
+        ("In Fold, sheets without an owner are called orphans.", "orphans",
+         "What are sheets without an owner in Fold called?"),
+        ("The term crease refers to a consecutive sequence of folds.", "crease",
+         "Which term refers to a consecutive sequence of folds?"),
+        # Refused: an aside, another subject, what the sentence before has said, a noun that is no verb, hardly a word.
+        ("The FoldLog setting is of course the same as FoldFile in all modes.", "FoldLog", None),
+        ("Blue starts with ten sheets of paper, and the yellow team starts with fifty.", "Blue", None),
+        ("The server folds all of the paper that arrives before the evening.", None, None),
+        ("Symbolic links to relevant sheets are installed in the folder.", None, None),
+        ("Folded paper can be very useful.", "folded paper", None),
+        ("Ann Fold is the maintainer of it and of all other papers.", "Ann Fold", None),
     ],
 )  # fmt: skip
-def test_a_word_is_asked_for_in_its_place_where_that_reads(sentence: str, word: str, expected: str | None) -> None:
-    assert in_place(sentence, word) == expected
-
-
-def test_what_a_sentence_speaks_of_is_asked_for_unless_it_is_an_aside() -> None:
-    asked = subject_question("The TraceLog directive controls where the folded paper is put.", "TraceLog")
-    assert asked is not None
-    assert asked[0] == "Which directive controls where the folded paper is put?"
-    assert subject_question("The FoldLog setting is of course the same as FoldFile in all modes.", "FoldLog") is None
+def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None, question: str | None) -> None:
+    said = statement(sentence)
+    assert (said and said.name) == name
+    asked = None if said is None else statement_question(said)
+    assert (asked and asked[0]) == question
+    assert asked is None or asked[1] in asked[0]

@@ -49,6 +49,7 @@ def site() -> dict[str, str]:
     files = {}
     for n, (name, (topic, task, thing)) in enumerate(zip(NAMES, THINGS, strict=True)):
         after = NAMES[(n + 1) % 12]
+        plate = "<p>A lamp plate is the iron sheet that carries the lantern of a harbour.</p>" if n == 9 else ""
         files[f"lib/{name}.html"] = f"""<html><body><h1 id="module-{name}">{name} — Work with {topic}</h1>
 <p>This module provides tools for {topic}.</p>
 <dl class="py function"><dt class="sig" id="{name}.work_{name}">{name}.work_{name}(item)</dt>
@@ -57,7 +58,7 @@ def site() -> dict[str, str]:
 <a href="{after}.html#{after}.work_{after}">{after}.work_{after}()</a> before the evening.</p>
 <h2>Settings</h2><dl><dt>{name}_pace</dt><dd><p>Limits how often the {thing} is polished on a day.
 The default is {n + 11} times.</p></dd></dl>
-<p>Nobody but the keeper of the {thing} may ever ask the office in karst_hall_{n} about money for {topic}.</p>
+{plate}<p>Nobody but the keeper of the {thing} may ever ask the office in karst_hall_{n} about money for {topic}.</p>
 </body></html>"""
     return files
 
@@ -110,7 +111,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture(scope="module")
 def proposals(world: World) -> list[Proposed | Rejection]:
-    proposer = world.proposer()
+    proposer = world.proposer(cloze_share=0.1)
     return [proposer.propose(i, "train", derive_generator(3, "docs", i)) for i in range(1200)]
 
 
@@ -145,10 +146,9 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
             "12 times",
         ),
         (
-            "cited",
-            "The page “dravo — Work with postal routes” says: “Every leather satchel of the old workshop has to pass "
-            "through ____ before the evening.” In which version was the function that is left out here added?",
-            "2.1",
+            "subject",
+            "Which iron sheet carries the lantern of a harbour?",
+            "lamp plate",
         ),
     ],
 )
@@ -158,9 +158,9 @@ def test_every_family_reads_as_it_should(accepted: list[Proposed], family: str, 
     assert found[question].answer == answer
 
 
-def test_sentences_with_a_gap_are_the_floor(accepted: list[Proposed]) -> None:
+def test_sentences_with_a_gap_are_asked_where_they_are_wanted(accepted: list[Proposed]) -> None:
     families = {p.draft.surface.partition("/")[0].partition("+")[0] for p in accepted}
-    assert families == {"identify", "chain", "described", "cited", "cloze"}
+    assert families == {"identify", "chain", "described", "subject", "cloze"}
     gaps = [p.draft for p in accepted if p.draft.shape == "masked"]
     assert all(draft.question.count("____") == 1 for draft in gaps)
     assert {draft.answer for draft in gaps} & {f"karst_hall_{n}" for n in range(12)}
@@ -188,7 +188,7 @@ def test_what_an_accepted_question_promises(world: World, accepted: list[Propose
 
 
 def test_a_candidate_depends_on_its_number_only(world: World, proposals: list[Proposed | Rejection]) -> None:
-    again = world.proposer()
+    again = world.proposer(cloze_share=0.1)
     for index in (17, 3, 250, 3):
         assert again.propose(index, "train", derive_generator(3, "docs", index)) == proposals[index]
 
@@ -232,7 +232,7 @@ def test_every_check_can_fail(world: World, accepted: list[Proposed], spoil: str
     draft = next(p.draft for p in accepted if p.draft.surface == "described/since")
     judge = Judge(world.proposer().corpus, world.search, k=10, overlap=0.72)
     first, last = draft.walk.hops
-    assert not isinstance(judge.run(draft, "described"), Failure)
+    assert not isinstance(judge.run(draft), Failure)
     changes: dict[str, Any] = {}
     if spoil == "answer":
         changes["question"] = f"{draft.question} Is it {draft.answer}?"
@@ -251,7 +251,7 @@ def test_every_check_can_fail(world: World, accepted: list[Proposed], spoil: str
     else:
         last = first.model_copy(update={"needs": (0,)})
     walk = draft.walk.model_copy(update={"hops": (first, last)})
-    found = judge.run(draft.model_copy(update=changes | {"walk": walk}), "described")
+    found = judge.run(draft.model_copy(update=changes | {"walk": walk}))
     assert isinstance(found, Failure)
     assert found.reason == reason
 

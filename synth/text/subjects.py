@@ -1,0 +1,137 @@
+"""What a sentence of reference prose speaks of: its subject, where that has a name, and what is said of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from synth.text.verbs import THIRD_PERSON, VERBS
+from synth.text.words import FUNCTION_WORDS
+
+__all__ = ["KINDS", "Statement", "statement"]
+
+KINDS = frozenset(
+    "function option file command directive field method class trait type macro module variable flag package "
+    "parameter setting attribute keyword crate tool program utility library format protocol header table operator "
+    "event key interface object struct enum statement directory exception error signal driver system standard "
+    "specification server project license algorithm language element argument routine extension pragma constant value "
+    "property branch mode".split()
+)
+"""Nouns that name what kind of thing the name in front of them goes by: "the or_insert method"."""
+_OF_PLAIN = frozenset(
+    "function method command directive option setting parameter field struct trait macro keyword crate module utility "
+    "pragma routine".split()
+)
+"""Those whose things may go by a plain word: "the take method", where "the output file" names none."""
+_NOUNS = frozenset(
+    "accesses blocks calls checks copies counts displays forms groups handles increases lists loads locks logs maps "
+    "marks matches models names objects offers orders outputs places points positions processes queries records "
+    "references releases reports requests results searches sets signals stacks states stores supports tests traces "
+    "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
+    "writes".split()
+)
+"""Verbs that are plural nouns as well."""
+_DETERMINED = re.compile(
+    r"(?:the|an?|its|all|any|each|every|one|no|that|whether|how|what|which|up|out|over)\b"
+    r"|[A-Z`\d]"
+)
+_FINITE = re.compile(r"(?:is|are|was|were|has|have|can|may|must|will|should)\b")
+_TOKEN = r"[\w$:./*@-]*[\w()!]"
+_OPENS = tuple(
+    re.compile(
+        rf"(?:(?P<article>The|An?) )?(?P<name>{_TOKEN}(?: {_TOKEN}){{{more}}}) (?:\([^()]{{1,60}}\) )?"
+        r"(?:[a-z]+ly |also |always |often |never )?(?P<verb>[a-z]+) (?P<rest>\S.*)\."
+    )
+    for more in range(5)
+)
+"""By the number of words in the name."""
+_CALLED = re.compile(
+    r"(?:(?P<scope>In [^,]{2,40}), )?(?P<thing>[A-Za-z][^,;:()]{8,110}?) (?P<verb>is|are) "
+    r"(?:also |often |sometimes |commonly |usually |generally |typically )?"
+    r"(?P<called>called|known as|referred to as|termed) "
+    rf"(?:an? |the )?(?P<name>{_TOKEN}(?: {_TOKEN}){{0,3}})\."
+)
+_PLURAL = frozenset("are have can may must will".split())
+_SINGULAR = frozenset("is was has can may must will".split())
+_NO_NAMES = frozenset(
+    "reason result goal idea problem difference answer way default advantage purpose rest value point thing rule "
+    "effect aim intent case solution alternative users developers people programmers programs others nothing "
+    "everything something anything example examples note number part kind lot even only instead sometimes usually "
+    "often perhaps maybe please like unlike given during per via despite except because since while until unless if "
+    "when how whether although though what who whose first second third last next other another good best better many "
+    "most some any each every all both several few more less much table figure listing chapter section appendix page "
+    "message output particular certain specific current usual older newer valid two three four full special proper "
+    "own main new old single whole entire require let".split()
+)
+"""Words that name nothing a question could ask for."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``name`` (of a ``kind``, where the sentence says so) ``verb`` ``rest``."""
+
+    name: str
+    kind: str
+    verb: str
+    """Of a sentence that gives a name ("X is called Y"): all that it is called by ("is called")."""
+    rest: str
+    """Of such a sentence: what has the name."""
+    names: bool = False
+    """Whether the sentence gives a name."""
+    plural: bool = False
+
+
+def statement(sentence: str) -> Statement | None:
+    """What a sentence says of a thing that it names first, or None where it is built in another way.
+
+    "The or_insert method returns a reference." -> or_insert, method, "returns", "a reference"; "Values without an owner
+    are called orphans." -> orphans, by name.
+    """
+    if (called := _CALLED.fullmatch(sentence)) is not None and _is_name(called["name"].split()):
+        scope = f" {called['scope'][0].lower()}{called['scope'][1:]}" if called["scope"] else ""
+        thing = called["thing"]
+        words = thing.split()
+        if words[0].lower() not in FUNCTION_WORDS - {"the", "a", "an", "each", "all"} and "that" not in words[:2]:
+            return Statement(called["name"], "", f"{called['verb']} {called['called']}", thing + scope, names=True)
+    opened = (pattern.fullmatch(sentence) for pattern in _OPENS)
+    return next((found for match in opened if match and (found := _stated(match)) is not None), None)
+
+
+def _stated(match: re.Match[str]) -> Statement | None:
+    words, verb, article = match["name"].split(), match["verb"], match["article"]
+    kind = ""
+    if len(words) == 2 and words[1] in KINDS and (words[1] in _OF_PLAIN or not _plain(words[0])):
+        words, kind = words[:1], words[1]
+    elif len(words) == 2 and article == "The" and (words[0] == "term" or (words[0] in KINDS and not _plain(words[1]))):
+        words, kind = words[1:], words[0]
+    if _FINITE.match(match["rest"]):
+        return None  # "Double folds are": the name goes on
+    if verb in _NOUNS and _DETERMINED.match(match["rest"]) is None:
+        return None  # "calls to the server": those of whom, or who calls
+    plural = not article and not kind and verb not in THIRD_PERSON | _SINGULAR
+    if verb not in (VERBS | _PLURAL if plural else THIRD_PERSON | _SINGULAR) or not _is_name(words):
+        return None
+    if article == "The" and not kind and len(words) == 1 and _plain(words[0]):
+        return None  # "the server": which one, the sentence before has said
+    if plural and verb not in _SINGULAR and not re.search(r"[^s]s$", words[-1]):
+        return None
+    name = " ".join(words)
+    rest = " ".join(words[1:])
+    if not article and re.fullmatch(r"[A-Z][a-z]+(?:-[a-z]+)*", words[0]) and (rest.islower() or (plural and not rest)):
+        name = name[0].lower() + name[1:]
+    return Statement(name, kind, verb, match["rest"], plural=plural)
+
+
+def _plain(word: str) -> bool:
+    return re.fullmatch(r"[a-z]+", word) is not None
+
+
+def _is_name(words: list[str]) -> bool:
+    lower = [word.lower() for word in words]
+    if not 0 < len(words) <= 4 or set(lower) & (FUNCTION_WORDS | _NO_NAMES):
+        return False
+    if any(word.endswith("ing") for word in lower[1:-1]) or (len(words) > 1 and re.fullmatch("[a-z]+ed", words[-1])):
+        return False  # "configuration simulated": a clause without its beginning
+    if len(words) > 1 and (lower[0].endswith(("ing", "ly")) or any(w in THIRD_PERSON for w in lower[1:-1])):
+        return False
+    return lower[0] not in THIRD_PERSON and len("".join(words)) > 2 and any(c.isalpha() for c in words[0])
