@@ -71,6 +71,8 @@ class LabelReason(StrEnum):
     """Answers, or gives up, with conditions of the question unread."""
     PROPAGATED = "propagated"
     """Builds on an earlier error that was not corrected yet."""
+    JUDGED = "judged"
+    """The ``judge`` said so, by steps that its words name."""
 
 
 class FailureClass(StrEnum):

@@ -181,6 +181,7 @@ ASSISTANTS: Mapping[str, str] = {
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
     "reflector": "synth.agents.reflection:model_reflector",
     "simulated_search": "synth.environments.search_spec:SIMULATED_SEARCH",
+    "step_judge": "synth.annotate.labels.model_judge:model_step_judge",
     "summarizer": "synth.agents.summaries:model_summarizer",
     "task_asker": "synth.tasks.writing.asked:task_asker",
     "triple_asker": "synth.tasks.writing.extraction:triple_asker",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from synth.annotate.labels.model_judge import STEPS_PROMPT
 from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.environments.search_spec import Search
@@ -223,9 +224,12 @@ def _critical_steps(recipe: Recipe) -> Iterator[Run]:
 
 
 def _labels(recipe: Recipe) -> Iterator[Run]:
+    who, judge = recipe.roles.get("judge"), None
+    if who is not None and recipe.ratings is not None and recipe.ratings.steps:
+        judge = assistant_of("judge", who, assistant("step_judge"), prompt_named(STEPS_PROMPT).ref)
     for role in recipe.acting if recipe.has_tasks else ():
         rules = [named("label_rules", name, {}) for name in recipe.label_rules]
-        yield Run(f"{role}-steps", "label_steps", {"rules": rules}, role)
+        yield Run(f"{role}-steps", "label_steps", {"rules": rules} | ({"judge": judge} if judge else {}), role)
 
 
 def _paired(recipe: Recipe) -> Pairs | None:

@@ -209,6 +209,8 @@ class Recipe(Keys):
                 raise ValueError(
                     "roles.judge: there are neither pairs nor ratings to judge: give preferences or ratings"
                 )
+        elif self.ratings is not None and self.ratings.steps:
+            raise ValueError("ratings.steps: it needs a judge; name a model under roles.judge")
         elif self.preferences is not None and self.preferences.selection.judge == "require":
             raise ValueError("preferences.selection.judge: require needs a judge; name a model under roles.judge")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import ClassVar
 
 from synth.annotate.labels.label import StepLabel, label
+from synth.annotate.labels.model_judge import ModelStepJudge
+from synth.schemas.provenance import Provenance
 from synth.schemas.row import Row
 from synth.schemas.searched import SearchedRow, SearchedStep
-from synth.schemas.steps import StepRow
+from synth.schemas.steps import LabelReason, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
@@ -23,13 +26,15 @@ LabelRule = Callable[[TrajectoryRow, Task, tuple[StepLabel, ...]], Iterable[Step
 class LabelStepsConfig(StageConfig):
     rules: tuple[Implementation, ...] = ()
     """What looks at a run's labels after our own rules, in order: ``rule(row, task, labels)`` gives the labels anew."""
+    judge: Implementation | None = None
+    """Who labels steps of runs on tasks without a walk, above the rules; None = no one."""
 
 
 class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     """By the task's evidence and, where the runs were searched for critical steps, by what branching showed."""
 
     name = "label_steps"
-    version = 4
+    version = 5
     config_type = LabelStepsConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -42,6 +47,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         super().__init__(config, context)
         inputs = context.inputs
         self._rules: list[LabelRule] = [rule.itself() for rule in config.rules]
+        self._judge: ModelStepJudge | None = None if config.judge is None else context.make(config.judge)
         self._tasks = RowsByKey(inputs.table("tasks"), "id")
         self._found = RowsByKey(inputs.table("searched"), "id") if "searched" in inputs else None
 
@@ -49,14 +55,17 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         found = {step.step: step for step in self._searched(row)}
         rows = []
         task = self._tasks.one(row.task_id)
-        labels = label(row, task)
+        judged = self._judge.labels(task, row) if self._judge is not None and self._judge.wanted(task) else {}
+        labels = label(row, task, judged=judged)
         for rule in self._rules:
             labels = tuple(rule(row, task, labels))
         for labelled in labels:
             tried = found.get(labelled.step)
+            by_judge = labelled.label_reason is LabelReason.JUDGED
+            self.context.metrics.add("judged", by_judge)
             rows.append(
                 labelled.row(
-                    self.context.provenance,
+                    self._judged_by if by_judge else self.context.provenance,
                     score=tried.score if tried else None,
                     criticality=tried.criticality if tried else None,
                     first_error_branching=tried.first_error if tried else None,
@@ -64,6 +73,14 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
                 )
             )
         return Outcome(kept=tuple(rows))
+
+    @cached_property
+    def _judged_by(self) -> Provenance:
+        who = self.config.judge
+        if who is None:
+            raise LookupError("no judge")
+        prompt = next(str(value) for name, value in who.versions.items() if name.startswith("prompt "))
+        return self.context.provenance.model_copy(update={**who.origin(), "prompt": prompt})
 
     def _searched(self, row: TrajectoryRow) -> tuple[SearchedStep, ...]:
         if self._found is None:

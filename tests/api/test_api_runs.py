@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from stand_ins.model_server import FixedPlayer, ModelServer, Reply
 from stand_ins.planted import (
     PlantedEnvironment,
     PlantedExpert,
@@ -23,6 +24,7 @@ from stand_ins.planted import (
 
 import synth
 from synth.api import BuildResult
+from synth.dataset.audit.audit import audit
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_config
 from synth.dataset.rules.validate import validate
@@ -102,6 +104,29 @@ def test_a_recipe_and_an_import_build_the_same(given: tuple[Path, Path], tmp_pat
         ("line 81", "recorded_runs")
     }
     assert {row.id: row.details.get("given", {}).get("id") for row in dataset.rows("trajectories")}["r2-2"] == "r2"
+
+
+def test_a_judge_labels_the_steps_and_is_asked_once(given: tuple[Path, Path], tmp_path: Path) -> None:
+    runs, questions = given
+    steps = [{"step": 0, "reason": "It looks.", "cites": [0], "label": 0}]
+    reply = Reply(content=json.dumps({"steps": steps}))
+    with ModelServer({"toy": FixedPlayer(reply)}) as server:
+        role = {"backend": "openai", "model": "toy", "endpoints": [server.url]}
+        recipe = recipe_of(runs, questions, roles={"judge": role}, ratings={"steps": True, "answers": False})
+        built = synth.build(recipe=recipe, out=tmp_path / "a", store=tmp_path / "store")
+        asked = len(server.log.records())
+        again = synth.build(recipe=recipe, out=tmp_path / "b", store=tmp_path / "store")
+        assert len(server.log.records()) == asked, "what was asked is stored"
+    assert hashes(built) == hashes(again)
+    assert not audit(built.path).violations
+    first, *_ = labels = list(synth.load(built.path).rows("steps"))
+    assert (first.label, first.label_reason, first.label_detail) == (0, "judged", "a model, by step 0: It looks.")
+    assert (first.provenance.model, (first.provenance.prompt or "").split("@")[0]) == ("toy", "judge/steps/v1")
+    judged = [step for step in labels if step.label_reason == "judged"]
+    assert {step.step for step in judged} == {0}
+    assert len(judged) == 2 * COUNT
+    (stage,) = [one for one in built.report.stages if one.label == "policy-steps"]
+    assert stage.numbers["judged"] == 2 * COUNT
 
 
 KILLED = """

@@ -7,7 +7,7 @@
 Accuracy is over every step that people labelled: one that a rule leaves without a label counts as wrong, but for the
 column over those that ours labels. Beside ours stand "always +1" and the twelve-line rule: a repeated query or a result
 with nothing new harms, all else helps, the last message by its verdict; "ours, else 12" predicts by it what ours leaves
-without a label.
+without a label. ``--judge URL MODEL`` adds a model of an OpenAI-compatible server.
 
 ``--failures``: folders of Who&When (arXiv 2505.00212).
 
@@ -30,7 +30,10 @@ from synth.agents.imported import import_trajectory
 from synth.agents.trajectory import history_of
 from synth.annotate.failures.attribution import agents_of, attribute
 from synth.annotate.labels import label
+from synth.annotate.labels.model_judge import ModelStepJudge
 from synth.export.importing.groups import speaks
+from synth.models.client import ModelHub
+from synth.models.contract import Runtime, Sampling
 from synth.registry import find
 from synth.schemas.tasks import Task, Walk
 from synth.schemas.trajectories import TrajectoryRow
@@ -104,6 +107,19 @@ def ours_or_floor(run: Labelled) -> Signs:
     return [below if sign is None else sign for sign, below in zip(ours(run), twelve_lines(run), strict=True)]
 
 
+def by_judge(url: str, name: str) -> Callable[[Labelled], Signs]:
+    """Ours below those of a model, and the twelve lines where neither says anything."""
+    judge = ModelStepJudge(ModelHub().bind(name, Sampling(temperature=0.0), Runtime(endpoints=(url,))))
+
+    def signs(run: Labelled) -> Signs:
+        labels = label(run.row, run.task, judged=judge.labels(run.task, run.row))
+        return [
+            below if step.label is None else step.label for step, below in zip(labels, twelve_lines(run), strict=True)
+        ]
+
+    return signs
+
+
 RULES: Mapping[str, Callable[[Labelled], Signs]] = {
     "always +1": always,
     "twelve lines": twelve_lines,
@@ -112,14 +128,14 @@ RULES: Mapping[str, Callable[[Labelled], Signs]] = {
 }
 
 
-def print_steps(files: Sequence[Path], numbers: str) -> None:
+def print_steps(files: Sequence[Path], numbers: str, rules: Mapping[str, Callable[[Labelled], Signs]]) -> None:
     head = f"{'accuracy':>9}{'macro-F1':>10}{'no label':>10}{'of labelled':>13}"
     print(f"{'set':<14}{'runs':>6}{'steps':>7}  {'rule':<14}{head}")
     for file in files:
         runs = list(labelled_runs(file, numbers))
         known = [[sign is not None for sign in ours(run)] for run in runs]
         verdicts = Counter((run.row.verdict.correct, run.final) for run in runs)
-        for name, rule in RULES.items():
+        for name, rule in rules.items():
             pairs = Counter(pair for run in runs for pair in zip(run.people, rule(run), strict=True))
             total = pairs.total()
             right, bare = sum(pairs[sign, sign] for sign in SIGNS), sum(pairs[sign, None] for sign in SIGNS)
@@ -207,9 +223,11 @@ def main() -> None:
     parser.add_argument("--steps", type=Path, nargs="*", default=[])
     parser.add_argument("--failures", type=Path, nargs="*", default=[])
     parser.add_argument("--numbers", choices=("all", "odd", "even"), default="all")
+    parser.add_argument("--judge", nargs=2, metavar=("URL", "MODEL"), help="a model that labels steps above the rules")
     given = parser.parse_args()
     if given.steps:
-        print_steps(given.steps, given.numbers)
+        judged = {"with a judge": by_judge(*given.judge)} if given.judge else {}
+        print_steps(given.steps, given.numbers, {**RULES, **judged})
     if given.failures:
         print_failures(given.failures, given.numbers)
 

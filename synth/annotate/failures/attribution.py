@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -22,6 +23,7 @@ __all__ = ["Attribution", "Basis", "agents_of", "attribute"]
 
 Basis = Literal["continuations", "labels", "record"]
 """What an attribution rests on."""
+_SENDS = re.compile(r"\(->")
 _ASIDE = re.compile(r"\s*\(.*\)\s*$")
 """To whom an agent speaks, or in which mood: "Orchestrator (-> WebSurfer)"."""
 
@@ -48,6 +50,12 @@ def agents_of(row: TrajectoryRow) -> tuple[str | None, ...]:
     return tuple(None if name is None else _ASIDE.sub("", name) or name for name in speakers(row.content))
 
 
+def _orchestrator(row: TrajectoryRow) -> str | None:
+    """Who tells others what to do, in a log that says to whom a message goes."""
+    sends = Counter(_ASIDE.sub("", name) for name in speakers(row.content) if name and _SENDS.search(name))
+    return sends.most_common(1)[0][0] if sends else None
+
+
 def attribute(row: TrajectoryRow, steps: Sequence[StepRow] = (), clues: Sequence[Clue] = CLUES) -> Attribution:
     """Where ``row``, a run that failed, went wrong.
 
@@ -67,7 +75,7 @@ def attribute(row: TrajectoryRow, steps: Sequence[StepRow] = (), clues: Sequence
         why = f"{labelled.label_reason.value}: {labelled.label_detail}"
         return Attribution(labelled.step, agents[labelled.step], failure, "labels", 1.0, why, ())
     prompt, history = history_of(row)
-    seen = seen_of(prompt.question, history, agents)
+    seen = seen_of(prompt.question, history, agents, _orchestrator(row))
     points = [sum(clue.points * clue.holds(step) for clue in clues) for step in seen]
     ranked = sorted(range(len(seen)), key=lambda number: (-points[number], number))
     first = ranked[0]

@@ -2,7 +2,8 @@
 
 A clue is tested on the record alone: what tools answered, what no text had stated before, who speaks. The points are
 weights of a conditional logit over the steps of a run, fitted on the 63 even numbers of Who&When's Algorithm-Generated
-(arXiv 2505.00212) and rounded to quarters; ``tests/benchmarks/bench_public_labels.py`` measures them on the rest.
+(arXiv 2505.00212) and rounded to quarters; "first report" was chosen on the even numbers of Hand-Crafted.
+``tests/benchmarks/bench_public_labels.py`` measures them on the rest.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class Seen:
     """Numbers, names in quotes and the like that no text before it had."""
     ends: int
     """How many of those the end of the run speaks of."""
+    report: int
+    """In the log of an orchestrator, which message of the agents that it sends it is, from 1; 0 = none of them."""
 
 
 @dataclass(frozen=True)
@@ -116,17 +119,28 @@ CLUES: tuple[Clue, ...] = (
     ),
     Clue("new", "brings in what was not said before", 0.25, lambda step: min(math.log1p(step.new), _MANY)),
     Clue("says it is stuck", "says that it found nothing", -0.25, lambda step: float(bool(_UNABLE.search(step.text)))),
+    Clue(
+        "first report",
+        "is the first that an agent brings back to the orchestrator, who builds on it",
+        4.0,
+        lambda step: float(step.report == 1),
+        FailureClass.FINDING_BAD_QUERY,
+    ),
     Clue("only a word", "says next to nothing", -0.75, lambda step: float(len(step.text) < _SHORT and not step.acts)),
     Clue("checks", "checks what others did", -0.75, lambda step: float(bool(_CHECKER.match(step.agent or "")))),
 )
 
 
-def seen_of(question: str, history: History, agents: Sequence[str | None]) -> tuple[Seen, ...]:
+def seen_of(
+    question: str, history: History, agents: Sequence[str | None], orchestrator: str | None = None
+) -> tuple[Seen, ...]:
     """The steps of a run, each beside what had been shown before it.
 
     Args:
         agents: Who takes each step, in a log of several agents.
+        orchestrator: Who sends the others, where somebody does.
     """
+    sent = [orchestrator is not None and agent not in (None, orchestrator) for agent in agents]
     texts = [_text(step) for step in history]
     answers = ["\n".join(result.content for result in step.results) for step in history]
     ends = [number for number, text in enumerate(texts) if len(text) > _SHORT // 4][-2:]
@@ -145,6 +159,7 @@ def seen_of(question: str, history: History, agents: Sequence[str | None]) -> tu
                 error=any(result.error is not None for result in step.results),
                 new=len(new),
                 ends=len(new & final),
+                report=sum(sent[: number + 1]) if sent[number] else 0,
             )
         )
         shown |= _specifics(text) | _specifics(answered)

@@ -20,7 +20,7 @@ from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
-__all__ = ["OWN_FAULT", "Label", "LabelRule", "RunContext", "StepContext"]
+__all__ = ["OWN_FAULT", "Label", "LabelRule", "RunContext", "StepContext", "is_own_fault"]
 
 OWN_FAULT = frozenset(
     (
@@ -44,6 +44,11 @@ class Label:
     """One line."""
     about: str = ""
     """Of a wrong step, the document that it is wrong about, where that is another one than the call's."""
+
+
+def is_own_fault(label: Label) -> bool:
+    """Whether a step is wrong by its own doing: as a rule says, or a judge that calls it harmful."""
+    return label.reason in OWN_FAULT or (label.reason is LabelReason.JUDGED and label.sign == -1)
 
 
 class RunContext:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from synth.agents.trajectory import history_of
 from synth.annotate.evidence.assessment import Effect
 from synth.annotate.labels import endings, rules
-from synth.annotate.labels.contract import OWN_FAULT, Label, LabelRule, RunContext, StepContext
+from synth.annotate.labels.contract import Label, LabelRule, RunContext, StepContext, is_own_fault
 from synth.annotate.labels.findings import Finding, gold_matches
 from synth.annotate.labels.outcomes import behaviours_of, failure_of, mask_of, wrong_names
 from synth.annotate.labels.walkless import Measured, measured_by_results
@@ -130,7 +130,9 @@ def labels_of(run: RunContext, asked: Sequence[LabelRule] = RULES) -> tuple[Labe
     return tuple(labels)
 
 
-def label(row: TrajectoryRow, task: Task, asked: Sequence[LabelRule] = RULES) -> tuple[StepLabel, ...]:
+def label(
+    row: TrajectoryRow, task: Task, asked: Sequence[LabelRule] = RULES, judged: Mapping[int, Label] | None = None
+) -> tuple[StepLabel, ...]:
     """Label every step of ``row``, a trajectory on ``task``.
 
     +1 helps, 0 neither, -1 harms (AgentProcessBench, arXiv 2603.14465): an external tool failure is 0, a failed action
@@ -140,6 +142,7 @@ def label(row: TrajectoryRow, task: Task, asked: Sequence[LabelRule] = RULES) ->
 
     Args:
         asked: The rules, in the order in which they are asked.
+        judged: Step -> the label that a judge gives it, in the place of the rules'.
 
     Raises:
         ValueError: the trajectory is of another task, or not of the form that ``to_row`` writes.
@@ -153,18 +156,19 @@ def label(row: TrajectoryRow, task: Task, asked: Sequence[LabelRule] = RULES) ->
     if len(ranges) != len(history):
         raise ValueError(f"{row.id}: its content has {len(ranges)} turns, its history {len(history)}")
     run = RunContext(row, task, history)
-    found, judged = run.findings, labels_of(run, asked)
-    first = next((n for n, one in enumerate(judged) if one.reason in OWN_FAULT), None)
-    unknown = next((n for n, one in enumerate(judged) if one.sign is None), len(judged))
+    found, given = run.findings, dict(enumerate(labels_of(run, asked))) | dict(judged or {})
+    every = [given[number] for number in range(len(history))]
+    first = next((n for n, one in enumerate(every) if is_own_fault(one)), None)
+    unknown = next((n for n, one in enumerate(every) if one.sign is None), len(every))
     matches = gold_matches(task, history) if task.walk.hops else [None] * len(history)
-    reasons = [one.reason for one in judged]
+    reasons = [one.reason for one in every]
     behaviours = behaviours_of(task, history, found, reasons)
     failure = None if row.success else failure_of(row, task, history, found, reasons)
-    wrong = wrong_names(row, task, history, "" if first is None else _about(judged[first], found[first]))
+    wrong = wrong_names(row, task, history, "" if first is None else _about(every[first], found[first]))
     labels: list[StepLabel] = []
     plan = run.plan
     total = len(task.walk.hops) or (0 if plan is None else len(plan.calls) + len(plan.user) + len(plan.attempts))
-    for number, ((start, end), finding, one) in enumerate(zip(ranges, found, judged, strict=True)):
+    for number, ((start, end), finding, one) in enumerate(zip(ranges, found, every, strict=True)):
         thought = words_of(history[number].turn.thought or "")
         speaks = any(name in thought for name in wrong)
         train, why = mask_of(row, number, one.sign, one.reason, first, names_error=speaks)

@@ -24,7 +24,7 @@ from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.documents import Document
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.reports import BuildReport
-from synth.schemas.steps import ContinuationRow, StepRow
+from synth.schemas.steps import ContinuationRow, LabelReason, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, judged_elsewhere
 from synth.tasks.difficulty import cross_fit
@@ -74,8 +74,9 @@ def _runs(dataset: Dataset, report: BuildReport, tasks: dict[str, Task], found: 
             found.add(file, place, what)
         if "steps" in dataset.configs:
             labels |= {f"{run.id}/{step.step}": _digest(step) for step in _labelled(run, task)}
+    judged = {row.trajectory_id for _, row in rows(dataset, "steps", StepRow) if row.label_reason is LabelReason.JUDGED}
     for (file, place), row in rows(dataset, "steps", StepRow):
-        if row.id in labels and labels[row.id] != _digest(row):
+        if row.trajectory_id not in judged and row.id in labels and labels[row.id] != _digest(row):
             found.add(file, place, f"{_other(dataset, tasks, row)}: not what the run and its task give")
     for (file, place), branch in rows(dataset, "continuations", ContinuationRow):
         for what in _verdict(branch, tasks.get(branch.task_id)):

@@ -11,7 +11,7 @@ from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.model_turns import ModelTurns
 from synth.schemas.preferences import PairKind, PreferenceRow
-from synth.schemas.steps import StepRow
+from synth.schemas.steps import LabelReason, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
 
@@ -56,6 +56,8 @@ def actor(row: Any, known: Known) -> Iterator[str]:
         kinds = (made.prompt or "",)  # one is written anew, described, or keeps the grammar's words
         if made.prompt is not None and made.backend is None:
             yield "provenance.prompt: set, but no backend was called"
+    if isinstance(row, StepRow):
+        kinds = (str(row.label_reason is LabelReason.JUDGED),)
     if isinstance(row, PreferenceRow) and row.kind is PairKind.PERTURBATION and made.backend is not None:
         return  # a perturber proposed it
     for name in _ACTOR:

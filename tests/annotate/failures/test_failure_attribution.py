@@ -93,6 +93,19 @@ def test_to_whom_an_agent_speaks_is_no_part_of_its_name() -> None:
     assert agents_of(row) == ("Orchestrator", "Orchestrator", "Surfer")
 
 
+def test_in_the_log_of_an_orchestrator_the_first_report_is_suspected() -> None:
+    row = log(
+        ("Orchestrator (thought)", "We need the length of the river."),
+        ("Orchestrator (-> Surfer)", "Look for the length of the river."),
+        ("Surfer", "I typed the length of the river into a search engine."),
+        ("Orchestrator (thought)", "That is enough."),
+        ("Surfer", "I scrolled down the page of results once more."),
+    )
+    found = attribute(row)
+    assert (found.step, found.agent) == (2, "Surfer")
+    assert "brings back to the orchestrator" in found.why
+
+
 def run_of_one(*results: str) -> tuple[TrajectoryRow, list[StepRow]]:
     """A failed run of one agent, with its labels."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": TASK.question}]
