@@ -61,7 +61,7 @@ _NO_NAMES = frozenset(
     "when how whether although though what who whose first second third last next other another good best better many "
     "most some any each every all both several few more less much table figure listing chapter section appendix page "
     "message output particular certain specific current usual older newer valid two three four full special proper "
-    "own main new old single whole entire require let".split()
+    "own main new old single whole entire require let error".split()
 )
 """Words that name nothing a question could ask for."""
 
@@ -130,6 +130,8 @@ def _is_name(words: list[str]) -> bool:
     lower = [word.lower() for word in words]
     if not 0 < len(words) <= 4 or set(lower) & (FUNCTION_WORDS | _NO_NAMES):
         return False
+    if len(words) > 1 and lower[: len(words) // 2] == lower[(len(words) + 1) // 2 :] and len(words) % 2 == 0:
+        return False  # a title run into the sentence
     if any(word.endswith("ing") for word in lower[1:-1]) or (len(words) > 1 and re.fullmatch("[a-z]+ed", words[-1])):
         return False  # "configuration simulated": a clause without its beginning
     if len(words) > 1 and (lower[0].endswith(("ing", "ly")) or any(w in THIRD_PERSON for w in lower[1:-1])):
