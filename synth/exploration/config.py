@@ -23,7 +23,7 @@ class ExplorationConfig(Described):
     """Share of the beginnings (states of an application, starts of a site, names of the things on a server) that each
     split owns; sums to 1. All tasks in one beginning are in one split; a task about things of two splits is
     rejected."""
-    kinds: dict[str, float] = {"done": 0.32, "answered": 0.12, "refused": 0.11, "offered": 0.08, "asked": 0.37}
+    kinds: dict[str, float] = {"done": 0.28, "answered": 0.11, "refused": 0.1, "offered": 0.08, "asked": 0.43}
     """Weights of the kinds of tasks among the candidates. Which of them are accepted also depends on how many of each
     pass the audit."""
     safety_pairs: float = Field(default=0.06, ge=0, le=1)
