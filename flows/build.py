@@ -5,11 +5,10 @@ and what it writes is the engine's, so the bytes are those of a build without Pr
 retries of Prefect stay off for the same reason: the store knows better, and after any end the same build goes on.
 """
 
-from __future__ import annotations
-
+# Annotations stay objects here: Prefect makes a model of the parameters in whatever process runs the flow.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
@@ -20,9 +19,6 @@ from synth import api
 from synth.flows.artifacts import artifact_key, cost_table, rows_table, yield_table
 from synth.flows.progress import shown_in_flow
 from synth.schemas.reports import StageReport
-
-if TYPE_CHECKING:
-    from synth.api import BuildRequest
 
 __all__ = ["Stages", "build", "parameters_of", "run_stages"]
 
@@ -110,7 +106,7 @@ def build(
         return run_stages(prepared, name)
 
 
-def parameters_of(request: BuildRequest) -> dict[str, Any]:
+def parameters_of(request: api.BuildRequest) -> dict[str, Any]:
     """The flow parameters that say the same as ``request``, as JSON values. Paths are absolute, since a served run may
     start in another folder."""
     plain = ("dataset", "tasks", "seed", "workers", "executor", "in_flight", "max_cost", "max_tokens")

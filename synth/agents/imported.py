@@ -195,10 +195,7 @@ def _verdict(given: Any, answer: str | None, task: Task | None, environment: Env
             return episode.check(answer)
         finally:
             episode.close()
-    verdict = check_task(task, answer)
-    if verdict.correct is None:
-        return verdict.model_copy(update={"evidence": f"{verdict.evidence} details.answer may give the bare answer."})
-    return verdict
+    return check_task(task, answer)
 
 
 def _check_errors(given: Any) -> None:

@@ -246,7 +246,8 @@ class PlanView:
         if str(value) in self.swapped:
             return self.swapped[str(value)]
         if given.source == "user":
-            return value if any(stands_in(path, value, r.content) for _, c, r in self.made if c.name == ASK) else None
+            told = [result.content for _, call, result in self.made if call.name == ASK]
+            return value if any(given.words in text or stands_in(path, value, text) for text in told) else None
         if given.source != "observation" or given.call is None:
             return value
         made = self.done.get(given.call)

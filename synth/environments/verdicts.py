@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from synth.schemas.documents import ValueKind
 from synth.schemas.trajectories import Verdict
 from synth.text.dates import DATE, YEAR, parse_date
-from synth.text.equivalence import maybe_same_person, same_by, spelled
+from synth.text.equivalence import TITLES, maybe_same_person, same_by, spelled
 from synth.text.forms import normalize
 from synth.text.numbers import NUMBER, UNITS, Quantity, parse_quantity
 from synth.text.words import FUNCTION_WORDS
@@ -297,6 +297,20 @@ def _value(given: str, gold: str) -> Verdict | None:
     return None
 
 
+def _by_one_name(given: str, gold: str) -> bool:
+    """Whether a sentence holds the first or the last word of a name, and no other name beside it: "the author is Mr.
+    Hammett" for Dashiell Hammett, not "Lillian Hammett" or "the Hammett Museum"."""
+    parts = gold.split()
+    if len(parts) < 2 or not all(part[0].isupper() for part in parts):
+        return False
+    words = [word for word in re.findall(r"[\w'’-]+", given) if word.casefold() not in TITLES]
+    names = [word[0].isupper() and word.casefold() not in FUNCTION_WORDS for word in words]
+    return any(
+        word in (parts[0], parts[-1]) and not any(names[max(0, at - 1) : at] + names[at + 1 : at + 2])
+        for at, word in enumerate(words)
+    )
+
+
 def _named(given: str, golds: Sequence[str], *, whole: bool) -> Verdict:
     """The verdict on words that are not a spelling of the gold answer: a sentence that says it, another thing, or words
     in which no rule finds out."""
@@ -339,6 +353,7 @@ def _named(given: str, golds: Sequence[str], *, whole: bool) -> Verdict:
             or (len(own) >= _FREE and own & words)
             or _alike(words, own)
             or (whole and maybe_same_person(given, gold))
+            or _by_one_name(given, gold)
         ):
             unsure = True
     if unsure:

@@ -4,6 +4,7 @@ scripted one no omission."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import ClassVar
 
 from pydantic import ValidationError
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.grounding.consistency import inconsistencies
+from synth.agents.grounding.diligence import unlooked
 from synth.agents.management import helper_runs
 from synth.agents.reflection import own_system
 from synth.agents.trajectory import history_of
@@ -54,7 +56,8 @@ class Verify(RowStage[VerifyConfig, TrajectoryRow]):
         if row.role in self.config.grounded_roles:
             prompt, history = history_of(row)
             prompt = prompt.model_copy(update={"system": own_system(row)})
-            computed = answer_is_computed(self._tasks.one(row.task_id))
+            task = self._tasks.one(row.task_id)
+            computed = answer_is_computed(task)
             own_words = row.model is not None
             loose = ungrounded(prompt, history, computed=computed, own_words=own_words)
             for told, helped in helper_runs(row):
@@ -62,9 +65,10 @@ class Verify(RowStage[VerifyConfig, TrajectoryRow]):
                 loose += ungrounded(told, helped, own_words=own_words)
             if loose:
                 return self._reject(row, Reason.UNGROUNDED, str(loose[0]))
-            left_out = inconsistencies(prompt, history) if row.success and not own_words else []
-            if left_out:
-                return self._reject(row, Reason.OMISSION, str(left_out[0]))
+            if row.success and not own_words:
+                left_out = next(chain(inconsistencies(prompt, history), unlooked(task, prompt, history)), None)
+                if left_out is not None:
+                    return self._reject(row, Reason.OMISSION, str(left_out))
         return Outcome(kept=(row,))
 
     def _reject(self, row: TrajectoryRow, reason: Reason, detail: str) -> Outcome:

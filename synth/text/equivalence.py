@@ -16,14 +16,14 @@ from types import MappingProxyType
 from synth.text.forms import normalize
 from synth.text.numbers import NUMERALS, number_words
 
-__all__ = ["TABLE", "forms_of", "maybe_same_person", "same_by", "spelled", "unabbreviated"]
+__all__ = ["TABLE", "TITLES", "forms_of", "maybe_same_person", "same_by", "spelled", "unabbreviated"]
 
 Forms = Callable[[str], Iterator[str]]
 
 _SUFFIXES = frozenset(
     "inc incorporated ltd limited llc llp lp corp corporation co company gmbh ag plc sa nv bv oy ab spa pty kk".split()
 )
-_TITLES = frozenset("dr prof professor sir dame lord lady mr mrs ms miss saint president king queen pope".split())
+TITLES = frozenset("dr prof professor sir dame lord lady mr mrs ms miss saint president king queen pope".split())
 _NAMED = re.compile(r"^(?:(?:wikipedia|web)\s+)?(.{2,}?)\s+(?:(?:wikipedia|web|home)\s+)?(?:page|article|entry)$")
 _QUALIFIER = re.compile(r"^(.*\S)\s*[(\[]\s*([^()\[\]]{1,60}?)\s*[)\]]$")
 _NUMBERED = re.compile(
@@ -198,7 +198,7 @@ def _suffix(text: str) -> Iterator[str]:
 
 def _title(text: str) -> Iterator[str]:
     words = text.split()
-    if len(words) > 2 and words[0] in _TITLES:
+    if len(words) > 2 and words[0] in TITLES:
         yield " ".join(words[1:])
 
 

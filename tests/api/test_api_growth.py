@@ -14,7 +14,10 @@ from synth.dataset.audit import audit
 SAMPLED: dict[str, Any] = {**LEAN, "rl": True, "roles": {"policy": {"rollouts": 3}}}
 
 
-@pytest.mark.parametrize(("name", "settings"), [("world-search", WORLD), ("graph-walk", WORLD), ("app-desk", {})])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("world-search", WORLD), ("graph-walk", WORLD), ("app-desk", {"roles": {"policy": {"rollouts": 5}}})],
+)
 def test_a_tenth_more_moves_no_old_row(name: str, settings: dict[str, Any], tmp_path: Path, world_store: Path) -> None:
     tables = []
     for tasks in (10, 11):

@@ -136,7 +136,7 @@ def test_a_good_writer_words_the_requests_and_the_tasks_are_the_same(plain: Buil
 
 def bad(data: Mapping[str, Any], sample: str | None) -> Any:
     """Something wrong, another thing for each request."""
-    kind = int(re.sub(r"\D", "", str(len(data["question"])))) % 5
+    kind = sum(data["question"].encode()) % 5
     wording = good(data, sample)
     if kind == 0:
         return "Certainly! Here is a much better request."

@@ -27,6 +27,7 @@ from synth.api import BuildResult
 from synth.dataset.audit.audit import audit
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_config
+from synth.dataset.rules.derived import derived_problems
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.identity import hash_64
@@ -267,3 +268,33 @@ def test_runs_are_told_apart_and_numbered() -> None:
         (-1, 0, 1),
         (-1, 0, 2),
     ]
+
+
+def searched(answer: str) -> dict[str, Any]:
+    """A run in words of its model's own: what it searches for stands neither in the question nor in what it saw."""
+    call = {
+        "id": "1",
+        "type": "function",
+        "function": {"name": "search", "arguments": '{"query": "Nick Charles saga"}'},
+    }
+    return {
+        "messages": [
+            {"role": "user", "content": "Who wrote the novel The Thin Man?"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "content": "The Thin Man is a novel by Dashiell Hammett."},
+            {"role": "assistant", "content": answer},
+        ]
+    }
+
+
+def test_whole_runs_of_a_model_that_was_recorded_make_pairs(tmp_path: Path) -> None:
+    answers = ("Dashiell Hammett", "Raymond Chandler", "It was Hammett")
+    runs, asked = tmp_path / "runs.jsonl", tmp_path / "questions.jsonl"
+    runs.write_text("".join(json.dumps(searched(answer)) + "\n" for answer in answers))
+    asked.write_text(json.dumps({"question": "Who wrote the novel The Thin Man?", "answer": answers[0]}))
+    built = synth.annotate(runs, asked, tmp_path / "out", store=tmp_path / "store")
+    verdicts = sorted(str(run.verdict.correct) for run in synth.load(built.path).rows("trajectories"))
+    assert verdicts == ["False", "None", "True"]
+    (pair,) = synth.load(built.path).rows("preferences")
+    assert (pair.kind, pair.family) == ("trajectory", "whole_run")
+    assert validate(built.path) + derived_problems(built.path) == []

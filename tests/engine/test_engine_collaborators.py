@@ -34,7 +34,7 @@ RECIPES: dict[str, tuple[str, Mapping[str, Any]]] = {
         "world-search",
         {
             **{f"roles.{role}": MODEL for role in PLAYED},
-            "ratings": {"answers": True},
+            "ratings": {"answers": True, "steps": True},
             "summaries": {},
             "writing.described": 0.2,
         },

@@ -156,6 +156,20 @@ def test_verdicts_on_paraphrases_are_precise(capsys: pytest.CaptureFixture[str])
     assert abstained <= 0.1 * told.total()
 
 
+@pytest.mark.parametrize(
+    "answer", ["It was written by Hammett, I think.", "The author is Mr. Hammett", "Dashiell wrote it"]
+)
+def test_a_sentence_that_holds_one_word_of_the_name_is_not_wrong(answer: str) -> None:
+    assert judge(answer, gold="Dashiell Hammett", kind="entity").correct is None
+
+
+@pytest.mark.parametrize(
+    "answer", ["Lillian Hammett wrote it", "It was shown in the Hammett Museum", "a writer from Maryland"]
+)
+def test_another_name_that_shares_a_word_is_wrong(answer: str) -> None:
+    assert judge(answer, gold="Dashiell Hammett", kind="entity").correct is False
+
+
 def parts(*names: str, kind: ValueKind = "entity") -> tuple[AnswerPart, ...]:
     return tuple(AnswerPart(answer=name, kind=kind) for name in names)
 

@@ -27,8 +27,9 @@ CALM = ToolTeacherConfig(detour=0, verify=0, parallel=0)
 
 @cache
 def taught(application: str) -> list[tuple[Task, Rollout]]:
-    found = [task for task in tasks(application, 12) if any(call.decides for call in plan_of(task).calls)]
-    return [(task, run(ToolTeacher(task, CALM), task)) for task in found]
+    found = [task for task in tasks(application, 24) if any(call.decides for call in plan_of(task).calls)]
+    runs = [(task, run(ToolTeacher(task, CALM), task)) for task in found]
+    return [(task, rollout) for task, rollout in runs if rollout.verdict.correct]
 
 
 def problems(task: Task, rollout: Rollout, steps: Sequence[Step]) -> list[str]:

@@ -14,7 +14,7 @@ from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Rejection
 from synth.schemas.searched import Unpaired
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import RECORDED, TrajectoryRow
 
 __all__ = ["trajectory_pairs"]
 
@@ -34,7 +34,8 @@ def trajectory_pairs(
         ratio: The longer side has at most ``ratio`` times the turns of the shorter one.
         per_task: At most so many pairs; no run is in two of them. Runs of the same role and nearest in length go first.
 
-    A run whose verdict abstained is on neither side. A chosen run that names what it had not seen is rejected.
+    A run whose verdict abstained is on neither side. A chosen run of ours that names what it had not seen is rejected:
+    it might have been told.
 
     Raises:
         ValueError: runs of several tasks.
@@ -47,7 +48,9 @@ def trajectory_pairs(
     sound: list[TrajectoryRow] = []
     for row in sorted(good, key=lambda row: row.id):
         whole = PairPosition.whole(row)
-        problem = not_grounded(whole, whole.recorded, stage=stage)
+        # A recorded run knew no more than its record shows: what it names unseen is what its model knew.
+        own = row.environment == RECORDED
+        problem = None if own else not_grounded(whole, whole.recorded, stage=stage)
         if problem is not None:
             rejected.append(problem)
         else:

@@ -81,6 +81,11 @@ class Reasons:
             return []
         return [n for n in self.view.untried() if self.view.arguments_of(self.plan.attempts[n]) is not None]
 
+    def left_open(self) -> UserFact | None:
+        """What the request leaves open and the user was not asked yet."""
+        told = self.view.told
+        return None if ASK not in self.tools else next((f for n, f in enumerate(self.plan.user) if n not in told), None)
+
     def fact(self) -> UserFact | None:
         """What the user has to be asked before the next call can be made."""
         if ASK not in self.tools:

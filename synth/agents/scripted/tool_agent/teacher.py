@@ -49,6 +49,9 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
         first = ready[0]
         if builder.was_refused(first):
             return builder.stuck()
+        open_ = builder.left_open()
+        if builder.plan.calls[first].changes and open_ is not None:
+            return builder.ask(open_)  # what it happens to have seen is not what the user wants
         if not builder.plan.calls[first].changes:
             other = _detour(builder, first) if builder.draw(config.detour) else None
             if other is not None:
