@@ -134,9 +134,13 @@ def test_a_good_writer_words_the_requests_and_the_tasks_are_the_same(plain: Buil
     assert "anew by the model toy-writer where its words passed every check" in card
 
 
+_WRONGS: dict[str, int] = {}
+"""Question -> the number of what is wrong with its new words."""
+
+
 def bad(data: Mapping[str, Any], sample: str | None) -> Any:
     """Something wrong, another thing for each request."""
-    kind = sum(data["question"].encode()) % 5
+    kind = _WRONGS.setdefault(data["question"], len(_WRONGS)) % 5
     wording = good(data, sample)
     if kind == 0:
         return "Certainly! Here is a much better request."
