@@ -93,10 +93,11 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         found = sum(self._capacity)
         if found < wanted:
             left = f"; left out: {self._dropped}" if self._dropped != "none" else ""
+            more = "" if self.config.cloze_share else ", set questions.cloze_share above 0 to have sentences masked"
             raise BuildError(
                 f"{self._found}; {self._offers} for {wanted} tasks{left}",
                 where=self.name,
-                mend=f"ask for fewer (after the checks about {found // 2} remain), or give more pages"
+                mend=f"ask for fewer (after the checks about {found // 2} remain){more}, or give more pages"
                 if found
                 else _ADVICE[self.config.extract],
             )
