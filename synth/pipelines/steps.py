@@ -47,7 +47,6 @@ from synth.recipe.roles import ACTORS, assistant_of
 from synth.recipe.sources import RunsSource
 from synth.registry import SHAPES, factory_of, find
 from synth.sources.docs.distract import DocumentDistractors
-from synth.stages.contract import Stage
 from synth.tasks.world.words import words_of
 
 __all__ = ["STEPS", "Run"]
@@ -89,17 +88,14 @@ def _source(recipe: Recipe) -> Iterator[Run]:
     stage = recipe.source_spec.stage
     if stage is None or recipe.source_spec.is_recorded:
         return  # recorded runs are read where others are made
-    kind: type[Stage[Any]] = find("stages", stage)
-    values = {
-        name: value for name, value in recipe.source.model_dump().items() if name in kind.config_type.model_fields
-    }
+    values = recipe.source.model_dump(include=set(find("stages", stage).config_type.model_fields))
     yield Run("documents" if _deduplicated(recipe) is None else "read", stage, values)
 
 
 def _duplicate_documents(recipe: Recipe) -> Iterator[Run]:
     rules = _deduplicated(recipe)
     if rules is not None:
-        yield _sketches("document-sketches", "documents", rules)
+        yield _sketches("document", "documents", rules)
         yield Run("documents", "unique_documents", _compared(rules))
 
 
@@ -356,20 +352,19 @@ def _duplicates(recipe: Recipe) -> Iterator[Run]:
     wanted = recipe.dedup
     if wanted is not None and wanted.trajectories is not None:
         for role in recipe.acting:
-            yield _sketches(f"{role}-sketches", "trajectories", wanted.trajectories, role)
-            yield _marked(f"{role}-duplicates", "trajectories", wanted.trajectories, role)
+            yield from _marked(role, "trajectories", wanted.trajectories, role)
     if wanted is not None and wanted.pairs is not None and _paired(recipe) is not None:
-        yield _sketches("pair-sketches", "preferences", wanted.pairs)
-        yield _marked("pair-duplicates", "preferences", wanted.pairs)
+        yield from _marked("pair", "preferences", wanted.pairs)
 
 
-def _sketches(label: str, level: str, rules: Rules, role: str | None = None) -> Run:
+def _sketches(name: str, level: str, rules: Rules, role: str | None = None) -> Run:
     words = rules.words if rules.near is not None else None
-    return Run(label, "sketch", {"level": level, "words": words, "encoder": encoder_of(rules)}, role)
+    return Run(f"{name}-sketches", "sketch", {"level": level, "words": words, "encoder": encoder_of(rules)}, role)
 
 
-def _marked(label: str, level: str, rules: Rules, role: str | None = None) -> Run:
-    return Run(label, "mark_duplicates", {"level": level, **_compared(rules)}, role)
+def _marked(name: str, level: str, rules: Rules, role: str | None = None) -> Iterator[Run]:
+    yield _sketches(name, level, rules, role)
+    yield Run(f"{name}-duplicates", "mark_duplicates", {"level": level, **_compared(rules)}, role)
 
 
 def _compared(rules: Rules) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from typing import Literal
 import numpy as np
 
 from synth.environments.app.environment import AppEpisode
-from synth.environments.app.requests import Left
 from synth.environments.app.state import Goal
 from synth.environments.app.user import answer_of
 from synth.errors import InputError
@@ -304,7 +303,7 @@ class AppAttempt:
     ) -> tuple[list[Clause], list[UserFact], dict[str, Sequence[Said]]]:
         """A clause per step; where a value is ``left`` open, what the user says when asked for it."""
         episode = self._fresh()
-        able = [at for at, step in enumerate(steps) if self._may_leave(step)]
+        able = [at for at, step in enumerate(steps) if self.wording.may_leave(step)]
         if left and not able:
             raise Dropped(Reason.NO_WALK, "no value could be left open")
         chosen = {choose(self.rng, able)} if left else set()
@@ -315,7 +314,7 @@ class AppAttempt:
         told: dict[str, Sequence[Said]] = {}
         for at, step in enumerate(steps):
             if at in chosen:
-                open_ = choose(self.rng, self._may_leave(step))
+                open_ = choose(self.rng, self.wording.may_leave(step))
                 clause, says, told[says] = self.wording.leaving(step.ask, step.row, episode, open_)
                 facts.append(UserFact(topic=open_.topic, keywords=open_.keywords, says=says))
             else:
@@ -325,21 +324,6 @@ class AppAttempt:
         if any(answer_of(facts, f"Can you tell me {fact.topic}?") != fact.says for fact in facts):
             raise Dropped(Reason.UNNATURAL, "two things are left open that a question can't tell apart")
         return clauses, facts, told
-
-    def _may_leave(self, step: TriedCall) -> list[Left]:
-        """Ways to leave a value of a call open. A reference can only be left open where there is a choice."""
-        ask = self.app.requests.asks[step.ask]
-        specs = self.app.definition.tools[step.call.name].arguments
-        found = []
-        for left in ask.left:
-            if step.row.get(left.argument) is None:
-                continue
-            if self.app.forms(ask, left.argument, specs.get(left.argument)):
-                rows = {row[left.argument] for row in self.app.rows(self.start, ask, self.who)}
-                if len(rows) < 2:
-                    continue
-            found.append(left)
-        return found
 
     def _message(
         self, clauses: Sequence[Clause], ending: str = "", further: Clause | None = None

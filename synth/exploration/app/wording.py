@@ -14,6 +14,7 @@ from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Ask, Left, Question
 from synth.exploration.app.phrases import Said, put, sentence, usable
 from synth.exploration.app.requests import AppRequests, Form, Values
+from synth.exploration.app.walking import TriedCall
 from synth.exploration.pipeline import Dropped
 from synth.exploration.walks import choose
 from synth.lexicon.reading import phrases
@@ -91,6 +92,21 @@ class Wording:
             why, more = put(choose(self.generator, because), row, self.generator, self.today)
             said = (*more, *said)
         return Clause(text, imperative, why, said)
+
+    def may_leave(self, step: TriedCall) -> list[Left]:
+        """Ways to leave a value of a call open. A reference can only be left open where there is a choice."""
+        ask = self.app.requests.asks[step.ask]
+        specs = self.app.definition.tools[step.call.name].arguments
+        found = []
+        for left in ask.left:
+            if step.row.get(left.argument) is None:
+                continue
+            if self.app.forms(ask, left.argument, specs.get(left.argument)):
+                rows = {row[left.argument] for row in self.app.rows(self.start, ask, self.speaker["speaker"])}
+                if len(rows) < 2:
+                    continue
+            found.append(left)
+        return found
 
     def leaving(self, name: str, row: Values, episode: AppEpisode, left: Left) -> tuple[Clause, str, tuple[Said, ...]]:
         """The call in words that leave a value open; the person's answer, and what it says."""

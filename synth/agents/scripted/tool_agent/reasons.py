@@ -26,7 +26,7 @@ from synth.agents.scripted.tool_agent.narration import (
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.observed import observe
 from synth.environments.outline import Outline
-from synth.schemas.plans import Policed, UserFact
+from synth.schemas.plans import Policed
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
 from synth.text.sentences import sentences
@@ -80,27 +80,6 @@ class Reasons:
         if self.changes():
             return []
         return [n for n in self.view.untried() if self.view.arguments_of(self.plan.attempts[n]) is not None]
-
-    def left_open(self) -> UserFact | None:
-        """What the request leaves open and the user was not asked yet."""
-        told = self.view.told
-        return None if ASK not in self.tools else next((f for n, f in enumerate(self.plan.user) if n not in told), None)
-
-    def fact(self) -> UserFact | None:
-        """What the user has to be asked before the next call can be made."""
-        if ASK not in self.tools:
-            return None
-        for number in self.open():
-            for path, given in self.view.unseen(number):
-                if given.source == "user":
-                    value = str(value_at(self.plan.calls[number].arguments, path))
-                    told = [fact for n, fact in enumerate(self.plan.user) if n not in self.view.told]
-                    return next(
-                        (f for f in told if given.words in f.says or value in f.says), told[0] if told else None
-                    )
-            if self.view.arguments(number) is None:
-                return None
-        return None
 
     def failed(self) -> tuple[ToolCall, ...]:
         """Calls of the last turn that failed through no fault of theirs."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
-from synth.agents.plan_view import ASK
+from synth.agents.plan_view import ASK, value_at
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.narration import answer_line, ended, said_by, shown_values
 from synth.agents.scripted.tool_agent.reasons import Reasons
@@ -26,6 +26,27 @@ _ASKING = phrases("plans")["asking"]
 
 class TurnBuilder(Reasons):
     """One turn of an agent that carries out ``task``'s plan."""
+
+    def left_open(self) -> UserFact | None:
+        """What the request leaves open and the user was not asked yet."""
+        told = self.view.told
+        return None if ASK not in self.tools else next((f for n, f in enumerate(self.plan.user) if n not in told), None)
+
+    def fact(self) -> UserFact | None:
+        """What the user has to be asked before the next call can be made."""
+        if ASK not in self.tools:
+            return None
+        for number in self.open():
+            for path, given in self.view.unseen(number):
+                if given.source == "user":
+                    value = str(value_at(self.plan.calls[number].arguments, path))
+                    told = [fact for n, fact in enumerate(self.plan.user) if n not in self.view.told]
+                    return next(
+                        (f for f in told if given.words in f.says or value in f.says), told[0] if told else None
+                    )
+            if self.view.arguments(number) is None:
+                return None
+        return None
 
     def retry(self, calls: Sequence[ToolCall]) -> Turn:
         self.thoughts.add("p_again")
