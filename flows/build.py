@@ -20,7 +20,7 @@ from synth.flows.artifacts import artifact_key, cost_table, rows_table, yield_ta
 from synth.flows.progress import shown_in_flow
 from synth.schemas.reports import StageReport
 
-__all__ = ["Stages", "build", "parameters_of", "run_stages"]
+__all__ = ["Stages", "build", "build_in_flow", "parameters_of", "run_stages"]
 
 T = TypeVar("T", covariant=True)
 
@@ -104,6 +104,17 @@ def build(
     name, engine = prepared.recipe.name, prepared.engine
     with engine, shown_in_flow(engine.progress, prepared.labels, name) as engine.progress:
         return run_stages(prepared, name)
+
+
+def build_in_flow(request: api.BuildRequest) -> Any:
+    """Build through Prefect, in this process: same plan, same bytes, one task run per stage.
+
+    Uses the server that ``PREFECT_API_URL`` names, else a temporary one.
+
+    Raises:
+        SynthError: as without Prefect.
+    """
+    return build(**parameters_of(request))
 
 
 def parameters_of(request: api.BuildRequest) -> dict[str, Any]:

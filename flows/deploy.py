@@ -90,7 +90,7 @@ def register(
     workers of ``pool`` run it, one run at a time; they need synth installed, nothing else: no code travels.
 
     Args:
-        cron: Its schedule; None = when somebody starts it.
+        cron: Its schedule; None = started by hand only.
 
     Raises:
         InputError: the request can't be planned, the cron line is bad, no server is named, or it has no such pool.

@@ -29,17 +29,19 @@ from synth.cli.options import (
     TasksOption,
     WorkersOption,
 )
-from synth.flows import run_request
+from synth.flows import settle_prefect
 from synth.inputs import parse_setting
 from synth.late import late
 
 if TYPE_CHECKING:
     from synth.cli import account, text
+    from synth.flows import build as flow_builds
     from synth.store import failpoints
 else:
     account = late("synth.cli.account")
     text = late("synth.cli.text")
     failpoints = late("synth.store.failpoints")
+    flow_builds = late("synth.flows.build")
 
 __all__ = ["build", "plan", "request_of"]
 
@@ -81,7 +83,8 @@ def build(
         max_tokens=max_tokens,
     )
     if flow:
-        result = run_request(request)
+        settle_prefect("CRITICAL")
+        result = flow_builds.build_in_flow(request)
     else:
         result = api.prepare(request, progress="quiet" if as_json else "auto").run()
     if as_json:

@@ -12,10 +12,14 @@ import typer
 from synth import api
 from synth.cli.options import DatasetFolder, JsonOption
 from synth.errors import InputError
-from synth.flows import serve_push
+from synth.flows import settle_prefect
+from synth.late import late
 
 if TYPE_CHECKING:
+    from synth.flows import deploy as deployments
     from synth.publish.push import Pushed
+else:
+    deployments = late("synth.flows.deploy")
 
 __all__ = ["push"]
 
@@ -45,7 +49,8 @@ def push(
     if cron is not None:
         if dry_run or as_json:
             raise InputError("a schedule only publishes", where="--cron", mend="leave out --dry-run and --json")
-        serve_push(folder, repo, cron, public=public, revision=revision, timezone=timezone, announce=_say)
+        settle_prefect("WARNING")
+        deployments.serve_push(folder, repo, cron, public=public, revision=revision, timezone=timezone, announce=_say)
         return
 
     done = api.push(folder, repo, public=public, revision=revision, dry_run=dry_run, announce=_say)

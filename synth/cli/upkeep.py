@@ -31,16 +31,18 @@ from synth.cli.options import (
     WorkersOption,
 )
 from synth.errors import InputError
-from synth.flows import deploy_request, serve_request
+from synth.flows import settle_prefect
 from synth.late import late
 
 if TYPE_CHECKING:
     from synth import store as stage_store
     from synth.cli import checkup, text
+    from synth.flows import deploy as deployments
     from synth.pipelines import building
     from synth.store import calls_format
 else:
     checkup = late("synth.cli.checkup")
+    deployments = late("synth.flows.deploy")
     text = late("synth.cli.text")
     building = late("synth.pipelines.building")
     stage_store = late("synth.store")
@@ -167,9 +169,10 @@ def deploy(
         max_tokens=max_tokens,
     )
     announce = partial(print, file=sys.stderr, flush=True)
+    settle_prefect("WARNING")
     if work_pool is not None:
-        deploy_request(request, work_pool, cron=cron, timezone=timezone, announce=announce)
+        deployments.register(request, work_pool, cron=cron, timezone=timezone, announce=announce)
     elif cron is not None:
-        serve_request(request, cron, timezone=timezone, announce=announce)
+        deployments.serve(request, cron, timezone=timezone, announce=announce)
     else:
         raise InputError("there is nothing to do", where="deploy", mend="give --cron, --work-pool, or both")

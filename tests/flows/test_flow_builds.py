@@ -18,7 +18,7 @@ import pytest
 from shared_builds import LEAN, hashes
 
 from synth.api import BuildRequest, prepare
-from synth.flows import run_request
+from synth.flows.build import build_in_flow
 
 SMALL = {"source.entities": 300, **LEAN}
 TASKS = 4
@@ -50,7 +50,7 @@ def test_a_build_through_prefect_has_the_bytes_of_one_without(tmp_path: Path, pl
     request = BuildRequest(
         dataset="world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "store", settings=SMALL
     )
-    result = run_request(request)
+    result = build_in_flow(request)
     assert hashes(result.path) == plain
     assert {name.split("/")[0] for name in plain} >= {"README.md", "tasks", "trajectories", "documents"}
 

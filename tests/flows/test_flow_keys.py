@@ -16,7 +16,7 @@ from shared_builds import LEAN
 
 from synth.api import BuildRequest
 from synth.errors import SynthError
-from synth.flows import run_request
+from synth.flows.build import build_in_flow
 
 KEY = "wX4/tR9b-Lq7e+Zm2c0Ys"
 VARIABLE = "SYNTH_TEST_CREDENTIAL"
@@ -89,11 +89,11 @@ def test_no_key_that_a_server_echoes_is_in_the_database_of_prefect(
 ) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
     with serving(None) as (url, seen):
-        run_request(request(tmp_path, "echoing-build", url))
+        build_in_flow(request(tmp_path, "echoing-build", url))
         assert set(seen) == {KEY}
     with serving(401) as (url, seen):
         with pytest.raises(SynthError) as caught:
-            run_request(request(tmp_path, "refused-build", url))
+            build_in_flow(request(tmp_path, "refused-build", url))
         assert set(seen) == {KEY}
     assert KEY not in str(caught.value)
     held = database()

@@ -13,7 +13,7 @@ from shared_builds import LEAN
 from stand_ins.hub_server import HubServer
 
 from synth.errors import InputError
-from synth.flows import serve_push
+from synth.flows.deploy import serve_push
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "hf_" + "q7Wz" * 9

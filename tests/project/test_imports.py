@@ -69,7 +69,7 @@ PUBLIC = {
         "is_ours",
         "returned",
     },
-    "synth.flows": {"PREFECT_DEFAULTS", "deploy_request", "run_request", "serve_push", "serve_request"},
+    "synth.flows": {"PREFECT_DEFAULTS", "settle_prefect"},
     "synth.identity": {
         "IDENTITY_SCHEME",
         "canonical_json",
