@@ -21,13 +21,14 @@ from synth.identity import derive_generator
 from synth.pipelines.reopen import reopen
 from synth.schemas.arrow import from_arrow
 from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Role
 
 COLLECTIONS = {"by": "kind", "of": {"people": ["person"], "others": []}, "spanned": 2}
-ROLES = ("policy", "teacher")
+ROLES: tuple[Role, ...] = ("policy", "teacher")
 
 
-def solved(environment: SearchEnvironment, task: Task, role: str, seed: int) -> bool:
-    policy = scripted_policy(task=task, role=role, language="world")  # type: ignore[arg-type]
+def solved(environment: SearchEnvironment, task: Task, role: Role, seed: int) -> bool:
+    policy = scripted_policy(task=task, role=role, language="world")
     done = rollout(
         policy,
         environment,

@@ -47,7 +47,7 @@ def _link(view: EvidenceView, document: str) -> StepAssessment:
                 StepAssessment(Effect.CANDIDATE, f"{document} could be one more for {hop.cue!r}", document)
                 if _fits(document, hop)
                 else StepAssessment(
-                    Effect.EXPLORES, f"{document} is no {hop.target.kind}; looks whether it belongs", document
+                    Effect.EXPLORES, f"{document} is not of kind {hop.target.kind}; checks whether it belongs", document
                 )
             )
             continue
@@ -60,7 +60,7 @@ def _link(view: EvidenceView, document: str) -> StepAssessment:
             verdicts.append(
                 StepAssessment(Effect.CANDIDATE, f"{document} would follow for {hop.cue!r}", document)
                 if _fits(document, hop)
-                else StepAssessment(Effect.UNFIT, f"{document} is no {hop.target.kind}: {hop.cue!r}", document)
+                else StepAssessment(Effect.UNFIT, f"{document} is not of kind {hop.target.kind}: {hop.cue!r}", document)
             )
             continue
         if any(map(view.sought[number].stated, passages)):
@@ -78,7 +78,9 @@ def _link(view: EvidenceView, document: str) -> StepAssessment:
         elif own and _fits(document, hop):
             verdicts.append(StepAssessment(Effect.CANDIDATE, f"{document} could be what {hop.cue!r} means", document))
         elif own:
-            verdicts.append(StepAssessment(Effect.UNFIT, f"{document} is no {hop.target.kind}: {hop.cue!r}", document))
+            verdicts.append(
+                StepAssessment(Effect.UNFIT, f"{document} is not of kind {hop.target.kind}: {hop.cue!r}", document)
+            )
     for kind in (Effect.CANDIDATE, Effect.PASSED_OVER, Effect.UNFIT, Effect.EXPLORES):
         found = next((assessment for assessment in verdicts if assessment.kind is kind), None)
         if found is not None:

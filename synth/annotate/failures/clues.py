@@ -138,7 +138,7 @@ def seen_of(
 
     Args:
         agents: Who takes each step, in a log of several agents.
-        orchestrator: Who sends the others, where somebody does.
+        orchestrator: The agent that directs the others, if there is one.
     """
     sent = [orchestrator is not None and agent not in (None, orchestrator) for agent in agents]
     texts = [_text(step) for step in history]

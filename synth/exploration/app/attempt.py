@@ -212,7 +212,7 @@ class AppAttempt:
             made = self._written(steps, clauses, question, solver, facts)
             needed = {given.words for call in solver.calls for given in call.given.values() if given.source == "user"}
         if any(fact.says not in needed for fact in facts):
-            raise Dropped(Reason.UNNATURAL, "no call takes what the user is asked for, so nobody would have to ask")
+            raise Dropped(Reason.UNNATURAL, "no call uses what the user would be asked for")
         return made
 
     def _written(

@@ -22,7 +22,7 @@ GIVEN = small_tasks()[0].model_copy(
 PAGES = ("Works: the Atlas. <b>Jon Maak</b> wrote it in 1702.", "Ada Torrin printed it.")
 
 
-def openai(last: str, *pages: str, question: str = GIVEN.question) -> dict[str, object]:
+def openai(last: str, *pages: str, question: str = GIVEN.question) -> dict[str, list[dict[str, object]]]:
     """A run as chat lines record it."""
     messages: list[dict[str, object]] = [{"role": "user", "content": question}]
     for number, page in enumerate(pages):
@@ -124,8 +124,11 @@ def test_without_a_walk_a_step_is_measured_by_what_its_results_add(case: str) ->
 
 def test_words_on_the_way_have_no_label() -> None:
     value = openai("Jon Maak", *PAGES)
-    words = [{"role": "assistant", "content": "Of which century?"}, {"role": "user", "content": "Any."}]
-    value = {"messages": [*value["messages"][:1], *words, *value["messages"][1:]]}  # type: ignore[index,misc]
+    words: list[dict[str, object]] = [
+        {"role": "assistant", "content": "Of which century?"},
+        {"role": "user", "content": "Any."},
+    ]
+    value = {"messages": [*value["messages"][:1], *words, *value["messages"][1:]]}
     row = import_trajectory(find("importers", "openai").read(value), GIVEN, provenance=PROVENANCE)
     first, *_, end = label(row, GIVEN)
     assert (first.label, first.label_reason, end.label) == (None, LabelReason.UNMEASURED, 1)
@@ -133,11 +136,11 @@ def test_words_on_the_way_have_no_label() -> None:
 
 def test_words_that_should_have_been_a_call_harm() -> None:
     value = openai("Jon Maak", *PAGES)
-    words = [
+    words: list[dict[str, object]] = [
         {"role": "assistant", "content": "<tool_call>the Atlas</tool_call>"},
         {"role": "user", "content": "No effective tool call detected. Please call a tool."},
     ]
-    value = {"messages": [*value["messages"][:1], *words, *value["messages"][1:]]}  # type: ignore[index,misc]
+    value = {"messages": [*value["messages"][:1], *words, *value["messages"][1:]]}
     row = import_trajectory(find("importers", "openai").read(value), GIVEN, provenance=PROVENANCE)
     first = label(row, GIVEN)[0]
     assert (first.label, first.label_reason, first.first_error) == (-1, LabelReason.INVALID_CALL, True)

@@ -58,7 +58,7 @@ def site() -> dict[str, str]:
 <a href="{after}.html#{after}.work_{after}">{after}.work_{after}()</a> before the evening.</p>
 <h2>Settings</h2><dl><dt>{name}_pace</dt><dd><p>Limits how often the {thing} is polished on a day.
 The default is {n + 11} times.</p></dd></dl>
-{plate}<p>Nobody but the keeper of the {thing} may ever ask the office in karst_hall_{n} about money for {topic}.</p>
+{plate}<p>Only the keeper of the {thing} may ask the office in karst_hall_{n} for money for {topic}.</p>
 </body></html>"""
     return files
 
