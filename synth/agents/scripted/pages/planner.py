@@ -45,6 +45,8 @@ class PageReader(LongDocuments):
     """What a planner over pages does but for collecting sets: searches, opens, finds."""
 
     credibility: CredibilityCheck | None = None
+    checked = False
+    """Whether it was just seen what another page has on it."""
 
     def as_tools(self, call: Call) -> list[Call]:
         name, arguments = call
@@ -194,7 +196,7 @@ class PageReader(LongDocuments):
             sentence = self.chooser.support(number, name, current)
             if sentence is not None:
                 self.quote(sentence, short(current.title), name)
-                self.note("found", short(self.chooser.subject(number, current, sentence)))
+                self.note(self._taken_as(number), short(self.chooser.subject(number, current, sentence)))
                 return []
             option = self.chooser.option(number, name, current)
             if option is not None:
@@ -217,6 +219,17 @@ class PageReader(LongDocuments):
             self.thoughts.add("hit_try", title=short(chosen.title))
         return [("open", {"document": chosen.document})]
 
+    def _taken_as(self, number: int) -> str:
+        """What is settled for good, and what has to be tested by a further condition."""
+        clues = self.state.reading.clues
+        tested = any(
+            n != number and clue.target == clues[number].target and n not in self.state.resolved
+            for n, clue in enumerate(clues)
+        )
+        if not tested:
+            return "found"
+        return "candidate_next" if any(clue == number for clue, _ in self.state.dismissed) else "candidate"
+
     def _telling(self, number: int, name: str, hit: Hit) -> str:
         """The sentence of a snippet that made the agent look; empty when none stands out."""
         wanted = content_stems(self.state.reading.clues[number].cue)
@@ -236,7 +249,13 @@ class PageReader(LongDocuments):
     # Conditions.
 
     def fails(self, clue: Clue, name: str, value: Value) -> None:
-        self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
+        page = self.seen.documents.get(value.document or "")
+        number = self.state.reading.clues.index(clue)
+        otherwise = self.chooser.contrary(number, name, page) if page is not None else None
+        if page is None or otherwise is None:
+            self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
+            return
+        self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
 
     def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
         for document in self._tested_pages(number, name, hint, value):
@@ -283,6 +302,8 @@ class PageReader(LongDocuments):
     # The end.
 
     def _last_look(self, value: Value) -> list[Call]:
+        if self.checked:
+            return []
         page = self.seen.documents.get(value.document or "")
         if self.noted and self.chooser.verifies(value):
             if value.place is not None and page is None:
