@@ -26,7 +26,7 @@ class CrossChecking(PageReader):
         query = self._reverse_queries(self.state.reading.clues[number], name)[0]
         made, todo = self.searched([query])
         if self.noted:
-            if not todo or not self.chooser.crosschecks():
+            if not todo or not self.chooser.crosschecks(self.state.values.get(self.state.reading.answer)):
                 return []
             self.thoughts.add("crosscheck", name=name)
             return [search_call(*query)]

@@ -309,7 +309,9 @@ class PageGoldChooser(GoldPageTurning):
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon)
 
-    def crosschecks(self) -> bool:
+    def crosschecks(self, value: Value | None) -> bool:
+        if value is not None and value.document is not None and not self._right(value.name):
+            return False  # the page has the name in full: that look comes first
         return float(self._generator.random()) < self._config.crosscheck
 
     def starts_with_candidate(self, clue: int) -> bool:
