@@ -89,7 +89,7 @@ class _Questions(CandidateStage[C]):
 
 class GivenTasksStage(_Questions[GivenTasksConfig]):
     name = "given_tasks"
-    version = 3
+    version = 4
     config_type = GivenTasksConfig
     reads = ("documents", "index")
     libraries = ("bm25s",)
@@ -116,7 +116,7 @@ class RecordedTasks(_Questions[RecordedTasksConfig]):
     """No evidence is looked for: no documents were given."""
 
     name = "recorded_tasks"
-    version = 1
+    version = 2
     config_type = RecordedTasksConfig
 
     def task(self, item: GivenQuestion) -> Given:
