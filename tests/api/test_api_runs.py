@@ -182,7 +182,7 @@ def test_with_an_environment_and_a_policy_of_the_users_critical_steps_are_verifi
         file,
         tmp_path,
         questions={"kind": "dataset", "path": str(tmp_path), "splits": ["train"]},
-        environment={"kind": "recorded", "made_by": "stand_ins.planted:PlantedEnvironment"},
+        environment={"kind": "own", "made_by": "stand_ins.planted:PlantedEnvironment"},
         roles={
             "policy": {"backend": f"{__name__}:planted_policy"},
             "expert": {"backend": f"{__name__}:planted_expert"},
