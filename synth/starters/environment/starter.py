@@ -23,6 +23,8 @@ from synth.identity import versioned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
+__all__ = ["SPEC", "Starter", "StarterEpisode", "policy"]
+
 PRICES = {"lamp": 18, "kettle": 31, "rope": 7, "ladder": 64, "teapot": 23, "broom": 12}
 TOOLS = {
     "price": ToolSchema.of("price", "What an article costs.", {"article": text_argument("Its name.")}),

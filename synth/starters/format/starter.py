@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from synth.export.contract import About, Format, Record, Run
 
+__all__ = ["FORMAT"]
+
 
 def lines(run: Run, about: About, cut: int) -> list[Record]:
     """The lines of one run; none where it is of no use."""

@@ -8,6 +8,8 @@ from typing import Any
 from synth.annotate.rewards import read_truth
 from synth.identity import versioned
 
+__all__ = ["reward"]
+
 
 @versioned(1)  # raise it when its values change
 def reward(responses: Sequence[str], truth: Any, **more: Any) -> list[float]:

@@ -9,6 +9,8 @@ from synth.identity import versioned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
+__all__ = ["label"]
+
 
 @versioned(1)  # raise it when its labels change
 def label(row: TrajectoryRow, task: Task, labels: tuple[StepLabel, ...]) -> Iterator[StepLabel]:

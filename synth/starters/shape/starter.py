@@ -10,6 +10,8 @@ from synth.tasks.draft import Draft
 from synth.tasks.world.shapes.superlative import propose_superlative
 from synth.tasks.world.view import WorldView
 
+__all__ = ["propose"]
+
 
 @versioned(1)  # raise it when its drafts change
 def propose(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | None:

@@ -14,6 +14,8 @@ from synth.sources.facts.statements import FactsConfig, Statements
 from synth.stages.contract import StageConfig
 from synth.stages.read_facts import ReadTriples
 
+__all__ = ["SPEC", "ReadStarter"]
+
 MEND = "give a YAML file: the name of a thing, and below it its type and its facts"
 
 

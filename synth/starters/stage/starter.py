@@ -10,6 +10,8 @@ from synth.schemas.row import Row
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Outcome, RowStage, StageConfig
 
+__all__ = ["Starter", "StarterConfig"]
+
 
 class StarterConfig(StageConfig):
     turns: int = 8
