@@ -43,6 +43,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "synth.cli.recipes:init",
         "Write a commented recipe to change.",
     ),
+    "new": (
+        "synth.cli.new:new",
+        "Write a package that adds a part of your own: a working one to change, with a recipe and tests that pass.",
+    ),
     "recipe": (
         "synth.cli.recipes:recipe",
         "Print the JSON Schema of recipes, or a recipe with every default filled in.",
