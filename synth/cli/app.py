@@ -35,6 +35,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "synth.cli.build:plan",
         "Say what a build would run, how large it is, and what the store holds already.",
     ),
+    "preview": (
+        "synth.cli.build:preview",
+        "Show a build's first tasks and a run of the first one. The build finds them in the store.",
+    ),
     "list": (
         "synth.cli.recipes:list_datasets",
         "List the datasets that ship with synth, and what there is to choose from.",
