@@ -233,7 +233,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 _NO_PLACES = frozenset(
-    "--against --allow-host --host --id --licence --model --repo --revision --select --set --task".split()
+    "--against --allow-host --endpoint --host --id --licence --model --repo --revision --select --set --task".split()
 )
 """Options whose value names nothing on a disk. What ``--set`` says is checked as a recipe."""
 
