@@ -38,6 +38,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "synth.cli.build:plan",
         "Say what a build would run, how large it is, and what the store holds already.",
     ),
+    "preview": (
+        "synth.cli.build:preview",
+        "Show a build's first tasks and a run of the first one. The build finds them in the store.",
+    ),
     "list": (
         "synth.cli.recipes:list_datasets",
         "List the datasets that ship with synth, and what there is to choose from.",
@@ -234,7 +238,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 _NO_PLACES = frozenset(
-    "--against --allow-host --host --id --licence --model --repo --revision --select --set --task".split()
+    "--against --allow-host --endpoint --host --id --licence --model --repo --revision --select --set --task".split()
 )
 """Options whose value names nothing on a disk. What ``--set`` says is checked as a recipe."""
 
