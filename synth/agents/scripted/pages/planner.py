@@ -196,7 +196,7 @@ class PageReader(LongDocuments):
             sentence = self.chooser.support(number, name, current)
             if sentence is not None:
                 self.quote(sentence, short(current.title), name)
-                self.note(self._taken_as(number), short(self.chooser.subject(number, current, sentence)))
+                self.note(self.taken_as(number), short(self.chooser.subject(number, current, sentence)))
                 return []
             option = self.chooser.option(number, name, current)
             if option is not None:
@@ -218,17 +218,6 @@ class PageReader(LongDocuments):
         else:
             self.thoughts.add("hit_try", title=short(chosen.title))
         return [("open", {"document": chosen.document})]
-
-    def _taken_as(self, number: int) -> str:
-        """What is settled for good, and what has to be tested by a further condition."""
-        clues = self.state.reading.clues
-        tested = any(
-            n != number and clue.target == clues[number].target and n not in self.state.resolved
-            for n, clue in enumerate(clues)
-        )
-        if not tested:
-            return "found"
-        return "candidate_next" if any(clue == number for clue, _ in self.state.dismissed) else "candidate"
 
     def _telling(self, number: int, name: str, hit: Hit) -> str:
         """The sentence of a snippet that made the agent look; empty when none stands out."""
