@@ -45,9 +45,10 @@ def builtin_text(name: str) -> str:
     """
     folder = "gallery" if name in gallery_names() else "builtin"
     if folder == "builtin" and name not in builtin_names():
+        nearest = _nearest(name, (*builtin_names(), *gallery_names()))
         raise InputError(
             f"there is no dataset {name!r}",
-            mend=f"{_nearest(name, (*builtin_names(), *gallery_names()))}builtin datasets: {', '.join(builtin_names())}; "
+            mend=f"{nearest}builtin datasets: {', '.join(builtin_names())}; `synth list` shows those of papers, too; "
             "or give a recipe of your own with --recipe FILE",
         )
     return (resources.files("synth.recipe") / folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
