@@ -1,7 +1,8 @@
 """What trees of documents give without a model: ``python tests/benchmarks/bench_documents.py FOLDER... [--tasks 100]``.
 
 A row for each folder: pages, facts by kind, tasks asked for and got, by shape, how often teacher and policy solve them,
-how many questions or answers name words of a menu (there should be none), seconds of the whole build. ``--propose`` makes the
+how many questions or answers name words of a menu (there should be none), seconds of the whole build. ``--propose``
+makes the
 tasks alone, which takes a fraction of the time, and counts them by what they ask for; ``--show 10`` prints that many of
 them to read.
 """
