@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import io
 import json
 import os
@@ -26,6 +27,8 @@ from synth.places import hub_dataset, refuse_remote
 
 __all__ = ["COMMANDS", "app", "main", "run"]
 
+_GARBAGE_AFTER = 50_000
+"""Python looks for cycles after 700 new containers, and most of what a command makes lives on: a tenth of a build."""
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "build": (
         "synth.cli.build:build",
@@ -185,6 +188,8 @@ def main(arguments: list[str] | None = None) -> None:
 def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
     """Run an application and exit as :func:`main` does."""
     signal.signal(signal.SIGTERM, _terminate)
+    if 0 < gc.get_threshold()[0] < _GARBAGE_AFTER:  # 0 = turned off
+        gc.set_threshold(_GARBAGE_AFTER, *gc.get_threshold()[1:])
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("synth", _escaped)
         sys.stdout.reconfigure(errors="synth")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -50,25 +51,32 @@ def test_its_own_tests_pass(site: Path) -> None:
     assert f"{len(Part) + 2} passed" in done.stdout  # an environment has three
 
 
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    [
-        ("questions.shapes={extreem: 1.0}", "no shape is called 'extreem'; there are comparison"),
-        (
-            "source.kind=my_sourc",
-            "choose one of world, triples, tables, docs, records, hub, dataset, runs, own, app, mcp, web, my_source",
-        ),
-        ("environment.kind=room", "choose one of graph, search, mcp, app, web, own, recorded, my_environment"),
-        ("label_rules=[odd]", "label_rules has no 'odd'"),
-        ("reward=odd", "rewards has no 'odd'"),
-    ],
-)
-def test_a_wrong_name_is_one_line(site: Path, setting: str, said: str) -> None:
-    start = "import sys; from synth.cli import main; sys.exit(main())"
-    done = run(site, "-c", start, "plan", "--recipe", "my_shape/recipe.yaml", "--set", setting)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+WRONG = {
+    "questions.shapes={extreem: 1.0}": "no shape is called 'extreem'; there are comparison",
+    "source.kind=my_sourc": "choose one of world, triples, tables, docs, records, hub, dataset, runs, own, app, mcp, "
+    "web, my_source",
+    "environment.kind=room": "choose one of graph, search, mcp, app, web, own, recorded, my_environment",
+    "label_rules=[odd]": "label_rules has no 'odd'",
+    "reward=odd": "rewards has no 'odd'",
+}
+"""Setting -> some words of the line that it gives."""
+PLANS = """
+import json, sys
+from synth.cli import main
+for setting in json.loads(sys.argv[1]):
+    try:
+        main(["plan", "--recipe", "my_shape/recipe.yaml", "--set", setting])
+    except SystemExit as end:
+        print(end.code, file=sys.stderr)
+"""
+
+
+def test_a_wrong_name_is_one_line(site: Path) -> None:
+    done = run(site, "-c", PLANS, json.dumps([*WRONG]))
+    lines = done.stderr.splitlines()
+    assert lines[1::2] == ["2"] * len(WRONG), done.stderr
+    for line, (setting, said) in zip(lines[::2], WRONG.items(), strict=True):
+        assert said in line, setting
 
 
 @pytest.mark.parametrize(
