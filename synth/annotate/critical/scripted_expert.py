@@ -89,7 +89,12 @@ class ScriptedExpert:
             for again in (False, True):
                 own = np.random.default_rng(int(generator.integers(2**63)))
                 config = TeacherConfig(
-                    verify=float(number % 2), detour=0.0, rivals=0, parallel=0.0, patience=self._config.patience
+                    verify=float(number % 2),
+                    detour=0.0,
+                    crosscheck=0.0,
+                    rivals=0,
+                    parallel=0.0,
+                    patience=self._config.patience,
                 )
                 turn = self._teacher(point, reading, config, own, again=again)
                 if turn is not None:
@@ -168,7 +173,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(1)
+@versioned(2)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.
