@@ -66,7 +66,7 @@ STAGES: Mapping[str, str] = {
     "explored_tasks": "synth.stages.explored_tasks:ExploredTasks",
     "proposed_tasks": "synth.stages.proposed_tasks:ProposedTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
-    "recorded_tasks": "synth.stages.given_tasks:RecordedTasks",
+    "bare_tasks": "synth.stages.given_tasks:BareTasks",
     "dataset_tasks": "synth.stages.read_dataset:DatasetTasks",
     "model_assisted_tasks": "synth.stages.model_assisted_tasks:ModelAssistedTasks",
     "rollouts": "synth.stages.rollouts:Rollouts",
@@ -98,6 +98,7 @@ SOURCES: Mapping[str, str] = {
     "hub": "synth.recipe.sources:HUB",
     "dataset": "synth.recipe.sources:DATASET",
     "runs": "synth.recipe.sources:RUNS",
+    "own": "synth.recipe.sources:OWN",
     "app": "synth.recipe.sources:APP",
     "mcp": "synth.recipe.sources:MCP",
     "web": "synth.recipe.sources:WEB",
@@ -136,7 +137,8 @@ ENVIRONMENTS: Mapping[str, str] = {
     "mcp": "synth.environments.mcp.spec:MCP",
     "app": "synth.environments.app.environment:APP",
     "web": "synth.environments.web.environment:WEB",
-    "recorded": "synth.environments.recorded:RECORDED_ENVIRONMENT",
+    "own": "synth.environments.own:OWN_ENVIRONMENT",
+    "recorded": "synth.environments.own:RECORDED_ENVIRONMENT",
 }
 EXPLORERS: Mapping[str, str] = {
     "app": "synth.exploration.app.explorer:app_explorer",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import io
 import json
 import os
@@ -26,6 +27,8 @@ from synth.places import hub_dataset, refuse_remote
 
 __all__ = ["COMMANDS", "app", "main", "run"]
 
+_GARBAGE_AFTER = 50_000
+"""Python looks for cycles after 700 new containers, and most of what a command makes lives on: a tenth of a build."""
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "build": (
         "synth.cli.build:build",
@@ -35,6 +38,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "synth.cli.build:plan",
         "Say what a build would run, how large it is, and what the store holds already.",
     ),
+    "preview": (
+        "synth.cli.build:preview",
+        "Show a build's first tasks and a run of the first one. The build finds them in the store.",
+    ),
     "list": (
         "synth.cli.recipes:list_datasets",
         "List the datasets that ship with synth, and what there is to choose from.",
@@ -42,6 +49,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": (
         "synth.cli.recipes:init",
         "Write a commented recipe to change.",
+    ),
+    "new": (
+        "synth.cli.new:new",
+        "Write a package that adds a part of your own: a working one to change, with a recipe and tests that pass.",
     ),
     "recipe": (
         "synth.cli.recipes:recipe",
@@ -177,6 +188,8 @@ def main(arguments: list[str] | None = None) -> None:
 def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
     """Run an application and exit as :func:`main` does."""
     signal.signal(signal.SIGTERM, _terminate)
+    if 0 < gc.get_threshold()[0] < _GARBAGE_AFTER:  # 0 = turned off
+        gc.set_threshold(_GARBAGE_AFTER, *gc.get_threshold()[1:])
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("synth", _escaped)
         sys.stdout.reconfigure(errors="synth")
@@ -225,7 +238,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 _NO_PLACES = frozenset(
-    "--against --allow-host --host --id --licence --model --repo --revision --select --set --task".split()
+    "--against --allow-host --endpoint --host --id --licence --model --repo --revision --select --set --task".split()
 )
 """Options whose value names nothing on a disk. What ``--set`` says is checked as a recipe."""
 

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
 from synth import api
 from synth.api import BuildRequest
@@ -35,15 +36,17 @@ from synth.late import late
 
 if TYPE_CHECKING:
     from synth.cli import account, text
+    from synth.dataset.show import rows as shown
     from synth.flows import build as flow_builds
     from synth.store import failpoints
 else:
     account = late("synth.cli.account")
     text = late("synth.cli.text")
     failpoints = late("synth.store.failpoints")
+    shown = late("synth.dataset.show.rows")
     flow_builds = late("synth.flows.build")
 
-__all__ = ["build", "plan", "request_of"]
+__all__ = ["build", "plan", "preview", "request_of"]
 
 
 def build(
@@ -143,6 +146,51 @@ def plan(
     with prepared.engine:
         outlook = prepared.outlook(pilot)
     print(json.dumps(text.outlook_json(outlook), indent=2) if as_json else text.outlook_text(outlook))
+
+
+def preview(
+    dataset: Dataset = None,
+    recipe: RecipeOption = None,
+    source: SourceOption = None,
+    tasks: Annotated[int, typer.Option("--tasks", metavar="N", help="How many tasks to show.")] = 5,
+    tasks_file: TasksFileOption = None,
+    seed: SeedOption = None,
+    store: StoreOption = None,
+    max_cost: MaxCostOption = None,
+    max_tokens: MaxTokensOption = None,
+    full: Annotated[bool, typer.Option("--full", help="Show long texts whole.")] = False,
+    settings: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a build's first tasks and a run of the first one. The build finds them in the store."""
+
+    request = request_of(
+        dataset,
+        recipe,
+        source,
+        None,
+        tasks_file,
+        seed,
+        None,
+        store,
+        1,
+        ExecutorName.LOCAL,
+        settings,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+    )
+    prepared = api.prepare(request, progress="quiet" if as_json else "auto")
+    with prepared.engine:
+        made, run = prepared.preview(tasks)
+    if as_json:
+        rows = {"tasks": [task.model_dump(mode="json") for task in made], "run": run and run.model_dump(mode="json")}
+        print(json.dumps(rows, indent=2))
+        return
+    console = Console(highlight=False)
+    for task in made:
+        console.print(shown.render_task(task), "")
+    if run is not None:
+        console.print(shown.render_trajectory(run, full=full))
 
 
 def request_of(

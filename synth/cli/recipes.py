@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from synth.cli.options import Dataset, JsonOption, RecipeOption, SetOption
+from synth.cli.options import Dataset, JsonOption, RecipeOption, SetOption, SourceOption, TasksOption
 from synth.errors import InputError
 from synth.inputs import parse_setting
 from synth.late import late
 from synth.registry import TABLES, choices
 
 if TYPE_CHECKING:
-    from synth.recipe import load, model, template
+    from synth.recipe import load, requests, template
+    from synth.recipe import model as recipes
 else:
     load = late("synth.recipe.load")
-    model = late("synth.recipe.model")
+    recipes = late("synth.recipe.model")
+    requests = late("synth.recipe.requests")
     template = late("synth.recipe.template")
 
 __all__ = ["init", "list_datasets", "recipe"]
+
+_LOCAL = "http://localhost:8000/v1"
 
 
 def list_datasets(as_json: JsonOption = False) -> None:
@@ -51,12 +56,43 @@ def list_datasets(as_json: JsonOption = False) -> None:
 
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("recipe.yaml"),
-    dataset: Annotated[str, typer.Option("--from", help="The builtin dataset to begin with.")] = "world-search",
+    dataset: Annotated[
+        str | None,
+        typer.Option("--from", help="The builtin dataset to begin with; else the one that suits the source."),
+    ] = None,
+    source: SourceOption = None,
+    tasks: TasksOption = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="Who acts: the name of a model at --endpoint.")
+    ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--endpoint", metavar="URL", help=f"Its OpenAI-compatible server, up to and with /v1; else {_LOCAL}."
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="NAME", help="The variable that holds the server's key, if it needs one."),
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Write every key with its default and its meaning.")] = False,
 ) -> None:
     """Write a commented recipe to change."""
 
-    text = (template.commented_recipe if full else template.short_recipe)(dataset)
+    if model is None and (endpoint or key):
+        raise InputError("no model is named", where="--endpoint" if endpoint else "--key", mend="give --model as well")
+    laid = requests.settings_of(dataset=dataset, source=source, tasks=tasks, tasks_file=None, seed=None, settings={})
+    if model is not None:
+        who = {"backend": "openai", "model": model, "endpoints": [endpoint or _LOCAL], "api_key_env": key}
+        who = {name: value for name, value in who.items() if value is not None}
+        laid |= {"roles": {"teacher": who, "policy": {**who, "rollouts": 4}}}
+    if source is not None:
+        called = source.expanduser().absolute().name
+        name = re.sub(r"[^a-z0-9]+", "-", called.partition(".")[0].lower()).strip("-")
+        laid |= {"description": f"Questions over {called}.", **({"name": name} if name else {})}
+    graph = laid.get("source.kind") in ("triples", "tables")
+    dataset = dataset or ("world-search" if source is None else "graph-search" if graph else "docs-search")
+    text = (template.commented_recipe if full else template.short_recipe)(dataset, laid)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(text)
@@ -64,7 +100,7 @@ def init(
         raise InputError("exists already", where=str(file), mend="name another file") from None
     except OSError as error:
         raise InputError(f"can't be written ({error.strerror})", where=str(file), mend="name another place") from None
-    print(f"wrote {file}; next: synth plan --recipe {file}; synth build --recipe {file}")
+    print(f"wrote {file}; next: synth preview --recipe {file}; synth plan --recipe {file}; synth build --recipe {file}")
 
 
 def recipe(
@@ -77,7 +113,7 @@ def recipe(
     import yaml
 
     if schema:
-        print(json.dumps(model.Recipe.model_json_schema(), indent=2))
+        print(json.dumps(recipes.Recipe.model_json_schema(), indent=2))
         return
     loaded = load.load_recipe(dataset, file=recipe_file, settings=dict(parse_setting(s) for s in settings or []))
     print(yaml.safe_dump(loaded.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -22,6 +23,8 @@ from synth.recipe.requests import settings_of
 from synth.recipe.roles import check_keys, keys_of
 from synth.schemas.rejections import Reason
 from synth.schemas.reports import StageReport
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
 from synth.store import Store, check_destination
 from synth.store.calls_format import CALLS_FILE, Account
 
@@ -61,6 +64,32 @@ class Prepared:
         """
         found = None if pilot is None else run_pilot(self.engine, self.recipe.tasks, pilot)
         return Outlook(self.recipe, self.engine.status(), self.account, found)
+
+    def preview(self, tasks: int) -> tuple[list[Task], TrajectoryRow | None]:
+        """The first tasks of the build and a run of the first of them, by the teacher where there is one. Only what
+        they need is run, and the build finds it in the store.
+
+        Raises:
+            InputError: a preview of no task.
+            SynthError: a stage could not run.
+        """
+        if tasks < 1:
+            raise InputError(f"a preview of {tasks} tasks shows nothing", where="--tasks", mend="give 1 or more")
+        wanted = tasks if self.recipe.tasks is None else min(tasks, self.recipe.tasks)
+        engine = self.engine
+        small = Engine(
+            replace(engine.plan, wanted=wanted), engine.store, engine.executor, engine.progress, models=engine.models
+        )
+        check_keys(self.recipe.roles, os.environ)
+        role = self.recipe.acting[0]
+        try:
+            for label in self.labels[: self.labels.index(role) + 1]:
+                small.run_stage(label)
+            made = list(small.table("tasks", "tasks").rows()) if self.recipe.has_tasks else []
+            run = next(iter(small.table(role, "trajectories").rows()), None)
+        finally:
+            small.release()
+        return made[:wanted], run
 
     def run_stage(self, label: str) -> StageReport:
         """Run one stage, or find its complete shards in the store.

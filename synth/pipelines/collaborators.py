@@ -18,8 +18,8 @@ from synth.annotate.critical.model_scorer import score_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.engine.accepting import Accepting
 from synth.environments.contract import EnvironmentSpec
+from synth.environments.own import OwnPlace
 from synth.environments.own_tools import OwnTool
-from synth.environments.recorded import RecordedPlace
 from synth.environments.search_spec import Search
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.errors import InputError
@@ -105,7 +105,7 @@ def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
         explored, shown = made_of(recipe)
         return named("environments", kind, explored, shown=shown)
     options = recipe.environment.model_dump(exclude={"kind", "simulated", "retriever", "vectors"})
-    if isinstance(recipe.environment, RecordedPlace) and recipe.environment.made_by is not None:
+    if isinstance(recipe.environment, OwnPlace):
         source = source_of(recipe.environment.made_by, "environment.made_by")
         return named("environments", kind, options, source=source)
     parts = retriever_of(recipe.environment.model_dump())

@@ -249,7 +249,7 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
         # A hub and all that stands on it: the walk rule exempts pages.
         chosen = pc.is_in(entities["document"], pa.array(sorted(hubs), pa.int64()))
     else:
-        chosen = pc.is_in(entities["kind"], pa.array(sorted(words_of(lexicon_of(recipe)).hubs)))
+        chosen = pc.is_in(entities["kind"], pa.array(sorted(words_of(lexicon_of(recipe)).hubs), pa.string()))
     return tuple(entities.filter(chosen)["id"].to_pylist())
 
 

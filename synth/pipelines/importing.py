@@ -209,9 +209,9 @@ def annotate(
         seed: Of everything that is drawn.
         store: Where finished work is kept, so that the same call goes on after an interruption; None = nowhere.
 
-    A recipe says the same with ``environment.made_by`` and ``roles.policy.backend``. A chosen side must pass the check
-    of groundedness, whose plain words are those of the scripted agents: pairs whose chosen side speaks otherwise are
-    rejected as ``ungrounded`` and not made.
+    A recipe says the same with ``environment: {kind: own, made_by: ...}`` and ``roles.policy.backend``. A chosen side
+    must pass the check of groundedness, whose plain words are those of the scripted agents: pairs whose chosen side
+    speaks otherwise are rejected as ``ungrounded`` and not made.
 
     Raises:
         InputError: a file can't be read, or a policy without an environment.
@@ -242,7 +242,7 @@ def _lent(
     found: dict[str, Any] = {}
     if environment is not None:
         about = {"version": f"{environment.name} {environment.version}"}
-        found["environment"] = {"kind": "recorded", "made_by": lent.ENVIRONMENT, "options": about}
+        found["environment"] = {"kind": "own", "made_by": lent.ENVIRONMENT, "options": about}
     who = {"policy": (policy, lent.POLICY)}
     if policy is not None:
         who |= {"expert": (expert, lent.EXPERT), "prm": (scorer, lent.SCORER)}

@@ -44,7 +44,7 @@ from synth.recipe.model import Recipe
 from synth.recipe.parts import Pairs
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS, assistant_of
-from synth.recipe.sources import RunsSource
+from synth.recipe.sources import OwnSource, RunsSource
 from synth.registry import SHAPES, factory_of, find
 from synth.sources.docs.distract import DocumentDistractors
 from synth.tasks.world.words import words_of
@@ -133,8 +133,10 @@ def _index(recipe: Recipe) -> Iterator[Run]:
 def _tasks(recipe: Recipe) -> Iterator[Run]:
     if not recipe.has_tasks:
         return
-    if isinstance(recipe.source, RunsSource) and isinstance(recipe.questions, GivenQuestions):
-        yield Run("tasks", "recorded_tasks", {"path": recipe.questions.path, "licence": recipe.source.licence})
+    if isinstance(recipe.questions, GivenQuestions) and isinstance(recipe.source, RunsSource | OwnSource):
+        own = environment_of(recipe) if isinstance(recipe.source, OwnSource) else None
+        asked = {"path": recipe.questions.path, "licence": recipe.source.licence, "environment": own}
+        yield Run("tasks", "bare_tasks", asked)
         return
     if recipe.questions.kind == "reverse":
         values = task_values(recipe)

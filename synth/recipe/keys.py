@@ -13,7 +13,7 @@ from synth.agents.summaries import Summaries
 from synth.environments.app.environment import Application
 from synth.environments.graph import GraphWalk
 from synth.environments.mcp.config import McpServers
-from synth.environments.recorded import RecordedPlace
+from synth.environments.own import OwnPlace, RecordedPlace
 from synth.environments.search_spec import Search
 from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
@@ -36,6 +36,7 @@ from synth.recipe.sources import (
     DocsSource,
     HubSource,
     McpSource,
+    OwnSource,
     RecordsSource,
     RunsSource,
     SourceSpec,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         | HubSource
         | DatasetSource
         | RunsSource
+        | OwnSource
         | AppSource
         | McpSource
         | WebSource
@@ -75,7 +77,7 @@ if TYPE_CHECKING:
         | ReverseQuestions
         | RecordedQuestions
     )
-    Place = Search | GraphWalk | Application | McpServers | WebPages | RecordedPlace
+    Place = Search | GraphWalk | Application | McpServers | WebPages | OwnPlace | RecordedPlace
 else:
     # What installed packages add has the keys that its entry states.
     Source = union_of("sources")
@@ -187,7 +189,7 @@ class Keys(Described):
     @property
     def is_open(self) -> bool:
         """Whether the environment can be acted in."""
-        return not isinstance(self.environment, RecordedPlace) or self.environment.made_by is not None
+        return not isinstance(self.environment, RecordedPlace)
 
     @property
     def source_spec(self) -> SourceSpec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import model_validator
 
 from synth.environments.mcp.config import McpServers
-from synth.environments.recorded import RecordedPlace
+from synth.environments.own import RecordedPlace
 from synth.environments.search_spec import Search
 from synth.recipe.keys import HELD, Keys
 from synth.recipe.questions import (
@@ -40,6 +40,7 @@ class Recipe(Keys):
         ):
             raise ValueError("source.distractors go with questions of kind docs: others might ask about what is false")
         self._check_recorded()
+        self._check_own()
         if self.tasks is None and self.questions.kind not in ("given", "dataset", "recorded"):
             raise ValueError("tasks says how many tasks to make, and is missing")
         if not self.acting:
@@ -109,9 +110,35 @@ class Recipe(Keys):
         if "teacher" in self.roles:
             raise ValueError("roles.teacher has no effect: the runs are there")
         if "policy" in self.roles and not self.is_open:
-            raise ValueError("roles.policy: it continues runs in their environment: environment.made_by says which")
+            raise ValueError(
+                "roles.policy: it continues runs in their environment: say environment: {kind: own, made_by: ...}"
+            )
         if "policy" in self.roles and not self.has_tasks:
             raise ValueError("roles.policy: its continuations are judged by answers: give questions of kind given")
+
+    def _check_own(self) -> None:
+        """An environment of the user's, with the user's questions and agents."""
+        place = find("environments", self.environment.kind)
+        if self.source.kind != "own":
+            if self.environment.kind == "own" and not self.source_spec.is_recorded:
+                raise ValueError("an environment of kind own needs a source of kind own, or runs")
+            return
+        if self.questions.kind != "given":
+            raise ValueError(
+                f"questions of kind {self.questions.kind} are made of a source; in an environment of your own they are "
+                "given: questions: {kind: given, path: ...}"
+            )
+        if place.needs or place.stateful or isinstance(self.environment, RecordedPlace):
+            raise ValueError(
+                f"environment.kind: {self.environment.kind} needs a source; with a source of kind own say "
+                "{kind: own, made_by: module:function}, or the name that your package gives it"
+            )
+        for role in self.acting:
+            if self.roles[role].backend == "scripted":
+                raise ValueError(
+                    f"roles.{role}.backend: no script acts in an environment of yours: name openai, vllm or "
+                    "module:function"
+                )
 
     def _check_explored(self) -> None:
         """What is explored is asked about, and acted in, as a whole."""
@@ -220,7 +247,7 @@ class Recipe(Keys):
         extracts = getattr(self.source, "extract", "none") == "model"
         reviews, proposed = self.task_reviews, self.questions.kind == "proposed"
         checks = reviews.closed_book + reviews.alternatives + reviews.answerable + reviews.needed
-        if self.source_spec.is_explored:
+        if "documents" not in self.source_spec.writes:
             checks = 0
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")
@@ -228,7 +255,7 @@ class Recipe(Keys):
             raise ValueError(f"roles.writer has no effect with questions.kind: {self.questions.kind}")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
             why = "all of task_reviews are 0"
-            if self.source_spec.is_explored:
+            if "documents" not in self.source_spec.writes:
                 why = "it reads what roles.writer wrote (writing.confirm), and nothing is written anew"
             raise ValueError(f"roles.checker has no effect: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:

@@ -25,6 +25,7 @@ __all__ = [
     "AppSource",
     "DocsSource",
     "McpSource",
+    "OwnSource",
     "RecordsSource",
     "RunsSource",
     "SourceSpec",
@@ -117,6 +118,14 @@ class RunsSource(Described):
         return name
 
 
+class OwnSource(Described):
+    """Nothing that is read: what your questions are about is in your environment."""
+
+    kind: Literal["own"]
+    licence: str | None = None
+    """SPDX id of your questions and of what the environment shows."""
+
+
 class TablesSource(TablesConfig):
     """Tables of yours: a row is a thing, a column what is known of it."""
 
@@ -176,7 +185,7 @@ class SourceSpec:
     """Its keys in a recipe, ``kind`` among them."""
     stage: str | None
     """The stage that reads it, which is given those of its keys that it knows. What is made of the source follows from
-    the tables that the stage writes. None: nothing is read; the environment of the same kind is made of it."""
+    the tables that the stage writes. None: nothing is read."""
     description: str
     """One sentence for the card."""
     fictional: bool = False
@@ -185,6 +194,8 @@ class SourceSpec:
     """The words of its relations, from its keys; None: those that ship are enough."""
     keys_beside: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of a recipe with such a source, where the recipe does not give them."""
+    is_explored: bool = False
+    """Whether it is explored, not read: then the environment of the same kind is made of it."""
 
     @property
     def writes(self) -> frozenset[str]:
@@ -202,11 +213,6 @@ class SourceSpec:
     def is_recorded(self) -> bool:
         """Whether it holds runs, so that none have to be made."""
         return "recorded" in self.writes
-
-    @property
-    def is_explored(self) -> bool:
-        """Whether it is explored, not read."""
-        return self.stage is None
 
     @property
     def is_graph(self) -> bool:
@@ -252,8 +258,13 @@ APP = SourceSpec(
     None,
     "An application on a generated database: tools that read and change it, and a written policy.",
     fictional=True,
+    is_explored=True,
 )
 MCP = SourceSpec(
-    McpSource, None, "Servers of the Model Context Protocol: tools that read and change what the servers keep."
+    McpSource,
+    None,
+    "Servers of the Model Context Protocol: tools that read and change what the servers keep.",
+    is_explored=True,
 )
-WEB = SourceSpec(WebSource, None, "A web site that keeps what is done on it, in a real browser.")
+WEB = SourceSpec(WebSource, None, "A web site that keeps what is done on it, in a real browser.", is_explored=True)
+OWN = SourceSpec(OwnSource, None, "The user's own environment: what the questions are about is in it.")

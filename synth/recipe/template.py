@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from synth.recipe.load import builtin_text, load_recipe
+from synth.recipe.load import builtin_text, lay_settings, load_recipe
 from synth.recipe.model import Recipe
 from synth.schemas.described import description_of
 
@@ -29,21 +29,31 @@ OPTIONAL = {
 """Keys that the short recipe shows behind a number sign, and a value that differs from the default."""
 
 
-def short_recipe(dataset: str) -> str:
-    """The builtin recipe ``dataset`` as it ships, a sentence above each key, and a few keys more to try.
+def short_recipe(dataset: str, settings: Mapping[str, Any]) -> str:
+    """The builtin recipe ``dataset`` with ``settings`` (dotted key -> value), a sentence above each key, and a few keys
+    more to try.
 
     Raises:
-        InputError: there is no such builtin dataset.
+        InputError: there is no such builtin dataset, or a setting that does not fit.
     """
+    load_recipe(dataset, settings=settings)
+    data = yaml.safe_load(builtin_text(dataset))
+    lay_settings(data, settings)
     lines = [f"# A recipe of synth, begun from {dataset}. `synth init --full` shows every key with its default."]
-    for line in builtin_text(dataset).splitlines():
-        key = line.partition(":")[0]
-        if key in Recipe.model_fields:
-            lines.append(f"# {_sentence(key)}")
-        lines.append(line)
+    for key, value in data.items():
+        lines += [f"# {_sentence(key)}", *_short(key, value)]
     lines += ["", "# Remove the number sign to change one of these."]
     lines += [f"# {key}: {value}  # {_sentence(key)}" for key, value in OPTIONAL.items()]
     return "\n".join(lines) + "\n"
+
+
+def _short(key: str, value: Any) -> Iterator[str]:
+    """A key and its value, what is below it on lines of their own where it holds more than values."""
+    if isinstance(value, Mapping) and any(isinstance(below, Mapping) for below in value.values()):
+        yield f"{key}:"
+        yield from (f"  {name}: {_scalar(below)}" for name, below in value.items())
+    else:
+        yield f"{key}: {_scalar(value)}"
 
 
 def _sentence(key: str) -> str:
@@ -52,13 +62,13 @@ def _sentence(key: str) -> str:
     return re.split(r"(?<=\.)\s|: |; ", text, maxsplit=1)[0].rstrip(".") + "."
 
 
-def commented_recipe(dataset: str) -> str:
-    """The builtin recipe ``dataset`` as YAML: every key with its default and, above it, what it means.
+def commented_recipe(dataset: str, settings: Mapping[str, Any]) -> str:
+    """The same with every key: its value and, above it, what it means.
 
     Raises:
-        InputError: there is no such builtin dataset.
+        InputError: there is no such builtin dataset, or a setting that does not fit.
     """
-    recipe = load_recipe(dataset)
+    recipe = load_recipe(dataset, settings=settings)
     head = [
         f"# A recipe of synth, begun from {dataset}. Every key is shown with its value; what you leave out keeps it.",
         "# synth plan --recipe FILE says what a build would do; synth build --recipe FILE does it.",

@@ -1,4 +1,4 @@
-"""The user's own questions and answers, as tasks: over their own corpus, or those of recorded runs."""
+"""The user's own questions and answers, as tasks: over their own corpus, or without documents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from synth.retrieval.collections import Collections
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
-from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
+from synth.schemas.trajectories import RECORDED
+from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.stages.held import Holdings
 from synth.tasks.draft import finish, same_question
 from synth.tasks.given import Given, GivenQuestion, GivenTasks, bare_task, read_given
 
-__all__ = ["GivenTasksConfig", "GivenTasksStage", "RecordedTasks", "RecordedTasksConfig"]
+__all__ = ["BareTasks", "BareTasksConfig", "GivenTasksConfig", "GivenTasksStage"]
 
 
 class _FileConfig(StageConfig):
@@ -38,9 +39,11 @@ class GivenTasksConfig(_FileConfig):
     """How the pages are divided where the tasks are to be solved."""
 
 
-class RecordedTasksConfig(_FileConfig):
+class BareTasksConfig(_FileConfig):
     licence: str | None = None
     """SPDX id of the questions' licence."""
+    environment: Implementation | None = None
+    """Where they are asked. None = where runs of them were recorded, which is not known."""
 
 
 C = TypeVar("C", bound=_FileConfig)
@@ -89,7 +92,7 @@ class _Questions(CandidateStage[C]):
 
 class GivenTasksStage(_Questions[GivenTasksConfig]):
     name = "given_tasks"
-    version = 3
+    version = 5
     config_type = GivenTasksConfig
     reads = ("documents", "index")
     libraries = ("bm25s",)
@@ -112,15 +115,21 @@ class GivenTasksStage(_Questions[GivenTasksConfig]):
         return self._holdings.kept(task)
 
 
-class RecordedTasks(_Questions[RecordedTasksConfig]):
+class BareTasks(_Questions[BareTasksConfig]):
     """No evidence is looked for: no documents were given."""
 
-    name = "recorded_tasks"
-    version = 1
-    config_type = RecordedTasksConfig
+    name = "bare_tasks"
+    version = 2
+    config_type = BareTasksConfig
+
+    def __init__(self, config: BareTasksConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._environment = RECORDED
+        if config.environment is not None:
+            self._environment = context.make(config.environment, inputs=context.inputs).name
 
     def task(self, item: GivenQuestion) -> Given:
-        return bare_task(item, self.config.licence)
+        return bare_task(item, self.config.licence, self._environment)
 
 
 def _content(path: str) -> bytes:

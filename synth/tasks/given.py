@@ -297,10 +297,10 @@ class GivenTasks:
         return Given(draft, checks)
 
 
-def bare_task(item: GivenQuestion, licence: str | None) -> Given:
+def bare_task(item: GivenQuestion, licence: str | None = None, environment: str = RECORDED) -> Given:
     """A task that has only question and answer: nothing was checked, and nothing says that it was."""
     details = details_with(UserQuestion(line=item.line), QuestionId(question_id=item.id))
-    draft = _draft(item, (), [licence], split="train", environment=RECORDED, details=details)
+    draft = _draft(item, (), [licence], split="train", environment=environment, details=details)
     # No sentence was looked for: the pages are those that the file names.
     about = draft.difficulty.model_copy(update={"documents": len(item.documents)})
     draft = draft.model_copy(update={"gold_documents": item.documents, "difficulty": about})

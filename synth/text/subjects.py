@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["KINDS", "Statement", "statement"]
+__all__ = ["KINDS", "Statement", "is_identifier", "statement"]
 
 KINDS = frozenset(
     "function option file command directive field method class trait type macro module variable flag package "
@@ -32,7 +32,7 @@ _NOUNS = frozenset(
 )
 """Verbs that are plural nouns as well."""
 _DETERMINED = re.compile(
-    r"(?:the|an?|its|all|any|each|every|one|no|that|whether|how|what|which|up|out|over)\b"
+    r"(?:the|an?|its|all|any|each|every|one|no|whether|how|what|up|out|over)\b"
     r"|[A-Z`\d]"
 )
 _FINITE = re.compile(r"(?:is|are|was|were|has|have|can|may|must|will|should)\b")
@@ -49,8 +49,19 @@ _CALLED = re.compile(
     r"(?:(?P<scope>In [^,]{2,40}), )?(?P<thing>[A-Za-z][^,;:()]{8,110}?) (?P<verb>is|are) "
     r"(?:also |often |sometimes |commonly |usually |generally |typically )?"
     r"(?P<called>called|known as|referred to as|termed) "
-    rf"(?:an? |the )?(?P<name>{_TOKEN}(?: {_TOKEN}){{0,3}})\."
+    rf"(?:an? |the )?(?P<name>{_TOKEN}(?: {_TOKEN}){{0,3}})(?:,? (?:and|because|but|since|so|where|which) .*)?\."
 )
+_USED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?:(?:You|We|Users|Programs)(?: can| may| should| must)? (?:use|call|run|specify|set)|Use|Call|Run|Set) "
+        rf"the (?P<name>{_TOKEN}) (?P<kind>(?!line\b)[a-z]+) to (?P<rest>(?!be\b)[a-z].*)\.",
+        rf"To (?P<rest>(?!be\b)[a-z][^,;:]*), (?:(?:you|we) (?:can |may |should |must |need to |have to )?)?"
+        rf"(?:use|call|run|specify|set) the (?P<name>{_TOKEN}) (?P<kind>[a-z]+)\.",
+        rf"(?:The )?(?P<name>{_TOKEN}) (?P<kind>[a-z]+) (?:is|can be|may be) used to (?P<rest>[a-z].*)\.",
+    )
+)
+"""Sentences that say what a thing of a kind is for."""
 _PLURAL = frozenset("are have can may must will".split())
 _SINGULAR = frozenset("is was has can may must will".split())
 _NO_NAMES = frozenset(
@@ -61,7 +72,9 @@ _NO_NAMES = frozenset(
     "when how whether although though what who whose first second third last next other another good best better many "
     "most some any each every all both several few more less much table figure listing chapter section appendix page "
     "message output particular certain specific current usual older newer valid two three four full special proper "
-    "own main new old single whole entire require let error".split()
+    "own main new old single whole entire require let error separate returned larger smaller higher lower similar "
+    "additional complex original generated named given resulting corresponding appropriate relevant itself different "
+    "argument arguments operand operands following this that these".split()
 )
 """Words that name nothing a question could ask for."""
 
@@ -79,6 +92,10 @@ class Statement:
     names: bool = False
     """Whether the sentence gives a name."""
     plural: bool = False
+    purpose: bool = False
+    """Whether the sentence says what the thing is used for, in whatever order."""
+    definite: bool = False
+    """Whether plain words with "the" in front are all that names it: which one that is, its page says."""
 
 
 def statement(sentence: str) -> Statement | None:
@@ -93,6 +110,10 @@ def statement(sentence: str) -> Statement | None:
         words = thing.split()
         if words[0].lower() not in FUNCTION_WORDS - {"the", "a", "an", "each", "all"} and "that" not in words[:2]:
             return Statement(called["name"], "", f"{called['verb']} {called['called']}", thing + scope, names=True)
+    for pattern in _USED:
+        used = pattern.fullmatch(sentence)
+        if used is not None and used["kind"] in KINDS and used["name"] not in KINDS and _is_name([used["name"]]):
+            return Statement(used["name"], used["kind"], "is used to", used["rest"], purpose=True)
     opened = (pattern.fullmatch(sentence) for pattern in _OPENS)
     return next((found for match in opened if match and (found := _stated(match)) is not None), None)
 
@@ -100,10 +121,14 @@ def statement(sentence: str) -> Statement | None:
 def _stated(match: re.Match[str]) -> Statement | None:
     words, verb, article = match["name"].split(), match["verb"], match["article"]
     kind = ""
-    if len(words) == 2 and words[1] in KINDS and (words[1] in _OF_PLAIN or not _plain(words[0])):
-        words, kind = words[:1], words[1]
-    elif len(words) == 2 and article == "The" and (words[0] == "term" or (words[0] in KINDS and not _plain(words[1]))):
-        words, kind = words[1:], words[0]
+    last = words[-1].lower()
+    if len(words) > 1 and words[-2].lower() in KINDS and is_identifier(words[-1]):
+        words, kind = words[-1:], " ".join(words[:-1]).lower()  # "the global flag noun_disp"
+    elif len(words) == 2 and last in KINDS and words[0].lower() not in KINDS:
+        if last in _OF_PLAIN or is_identifier(words[0]):
+            words, kind = words[:1], last
+    elif len(words) == 2 and article == "The" and words[0] == "term":
+        words, kind = words[1:], "term"
     if _FINITE.match(match["rest"]):
         return None  # "Double folds are": the name goes on
     if verb in _NOUNS and _DETERMINED.match(match["rest"]) is None:
@@ -113,13 +138,21 @@ def _stated(match: re.Match[str]) -> Statement | None:
         return None
     if article == "The" and not kind and len(words) == 1 and _plain(words[0]):
         return None  # "the server": which one, the sentence before has said
+    if plural and len(words) > 1 and verb not in _PLURAL and words[-1] in THIRD_PERSON:
+        return None  # "Rust calls drop"
     if plural and verb not in _SINGULAR and not re.search(r"[^s]s$", words[-1]):
         return None
     name = " ".join(words)
     rest = " ".join(words[1:])
     if not article and re.fullmatch(r"[A-Z][a-z]+(?:-[a-z]+)*", words[0]) and (rest.islower() or (plural and not rest)):
         name = name[0].lower() + name[1:]
-    return Statement(name, kind, verb, match["rest"], plural=plural)
+    definite = article == "The" and not kind and all(_plain(word) for word in words)
+    return Statement(name, kind, verb, match["rest"], plural=plural, definite=definite)
+
+
+def is_identifier(word: str) -> bool:
+    """Whether a word is written as no word of prose is: ``os_path``, ``--size``, ``IndexError``."""
+    return re.search(r"[a-z][_.:A-Z\d]|[_$(]|^-|[A-Z]{2}", word) is not None
 
 
 def _plain(word: str) -> bool:
@@ -135,5 +168,7 @@ def _is_name(words: list[str]) -> bool:
     if any(word.endswith("ing") for word in lower[1:-1]) or (len(words) > 1 and re.fullmatch("[a-z]+ed", words[-1])):
         return False  # "configuration simulated": a clause without its beginning
     if len(words) > 1 and (lower[0].endswith(("ing", "ly")) or any(w in THIRD_PERSON for w in lower[1:-1])):
+        return False
+    if len(words) == 1 and lower[0].endswith("ly"):
         return False
     return lower[0] not in THIRD_PERSON and len("".join(words)) > 2 and any(c.isalpha() for c in words[0])

@@ -182,7 +182,7 @@ def test_with_an_environment_and_a_policy_of_the_users_critical_steps_are_verifi
         file,
         tmp_path,
         questions={"kind": "dataset", "path": str(tmp_path), "splits": ["train"]},
-        environment={"kind": "recorded", "made_by": "stand_ins.planted:PlantedEnvironment"},
+        environment={"kind": "own", "made_by": "stand_ins.planted:PlantedEnvironment"},
         roles={
             "policy": {"backend": f"{__name__}:planted_policy"},
             "expert": {"backend": f"{__name__}:planted_expert"},
@@ -196,15 +196,27 @@ def test_with_an_environment_and_a_policy_of_the_users_critical_steps_are_verifi
     assert {(pair.trajectory_id, pair.step) for pair in dataset.rows("preferences")} <= verified
 
 
+OWN = {
+    "source": {"kind": "own"},
+    "questions": {"kind": "given", "path": "x"},
+    "environment": {"kind": "own", "made_by": "mine:Shop"},
+}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"roles": {"teacher": {}}}, "roles.teacher has no effect"),
-        ({"roles": {"policy": {}}}, "environment.made_by"),
+        ({"roles": {"policy": {}}}, "kind: own, made_by"),
         ({"tasks": 3}, "tasks has no effect"),
         ({"questions": {"kind": "world"}, "tasks": 3}, "graph of facts"),
         ({"source": {"kind": "world"}, "tasks": 3}, "questions of kind recorded need a source of kind runs"),
         ({"source": {"kind": "runs", "path": "x", "format": "adpp"}}, "choose one of adp"),
+        ({"source": {"kind": "own"}, "questions": {"kind": "world"}, "tasks": 3}, "graph of facts"),
+        ({"source": {"kind": "own"}, "questions": {"kind": "docs"}, "tasks": 3}, "in an environment of your own they"),
+        ({"source": {"kind": "own"}, "questions": {"kind": "given", "path": "x"}}, "environment.kind: search needs a"),
+        ({**OWN, "roles": {"teacher": {}}}, "no script acts in an environment of yours"),
+        ({**OWN, "source": {"kind": "world"}}, "an environment of kind own needs a source of kind own, or runs"),
     ],
 )
 def test_keys_that_do_not_go_together(change: dict[str, Any], words: str) -> None:

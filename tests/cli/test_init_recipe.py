@@ -22,6 +22,29 @@ def test_the_short_recipe_is_short_and_means_what_ships(tmp_path: Path, name: st
     assert all(lines[number - 1].startswith("# ") for number, line in enumerate(lines) if line[:1].isalpha())
 
 
+def test_it_begins_with_what_the_user_has(tmp_path: Path) -> None:
+    pages = tmp_path / "docs"
+    file = tmp_path / "recipe.yaml"
+    model = ["--model", "Qwen/Qwen3-8B", "--endpoint", "http://localhost:8001/v1", "--key", "MY_KEY"]
+    main(["init", str(file), "--source", str(pages), "--tasks", "30", *model])
+    recipe = load_recipe(file=file)
+    assert (recipe.tasks, recipe.source.kind, recipe.source.path) == (30, "docs", str(pages))
+    assert {who.backend for who in recipe.roles.values()} == {"openai"}
+    assert recipe.roles["policy"].rollouts == 4
+    assert {who.api_key_env for who in recipe.roles.values()} == {"MY_KEY"}
+    facts = tmp_path / "facts.csv"
+    facts.write_text("subject,relation,object\na,likes,b\n")
+    main(["init", str(tmp_path / "facts.yaml"), "--source", str(facts), "--full"])
+    assert load_recipe(file=tmp_path / "facts.yaml").source.kind == "triples"
+
+
+def test_an_endpoint_without_a_model_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["init", str(tmp_path / "recipe.yaml"), "--endpoint", "http://localhost:8001/v1"])
+    assert ended.value.code == 2
+    assert "no model is named" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("key", OPTIONAL)
 def test_every_optional_line_counts_once_its_number_sign_is_gone(tmp_path: Path, key: str) -> None:
     file = tmp_path / "recipe.yaml"

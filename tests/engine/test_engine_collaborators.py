@@ -61,7 +61,7 @@ RECIPES |= {
             "source.path": "FOLDER/asked.jsonl",
             "questions": {"kind": "given", "path": "FOLDER/asked.jsonl"},
             "tasks": None,
-            "environment": {"kind": "recorded", "made_by": "stand_ins.planted:PlantedEnvironment"},
+            "environment": {"kind": "own", "made_by": "stand_ins.planted:PlantedEnvironment"},
             "roles": {},
         },
     )

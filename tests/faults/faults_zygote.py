@@ -6,6 +6,7 @@ Requests and answers are lines of JSON on stdin and stdout: what to do and when 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -15,11 +16,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 import pyarrow as pa
 from engine_toys import PagesConfig, build_and_forget, plan
 from model_toys import FakeHub, agent, chat_build, chat_plan
+from stand_ins.forked import WARM
 
 from synth.engine import Hub
 from synth.engine.options import StoreHub
@@ -31,13 +34,12 @@ from synth.store import Store, activate, publish
 
 @cache
 def import_commands() -> None:
-    """What the command line imports on its way to a build, once for all children."""
-    from synth.registry import BACKENDS, ENVIRONMENTS, STAGES
-
-    for name in ("synth.api", "synth.cli", "synth.pipelines", "synth.recipe.load"):
+    """What the command line imports on its way to a build, once for all children, which look through none of it for
+    garbage."""
+    for name in WARM:
         import_module(name)
-    for entry in (*STAGES.values(), *ENVIRONMENTS.values(), *BACKENDS.values()):
-        import_module(entry.partition(":")[0])
+    gc.collect()
+    gc.freeze()
 
 
 def command(request: dict[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""An installed package's source, environment, shape, stages, label rule, reward and format, each named like ours."""
+"""Packages that `synth new` writes: installed, their tests pass and recipes name their parts."""
 
 from __future__ import annotations
 
@@ -6,95 +6,88 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-ADDS = {
-    "sources": "atlas = shelf:ATLAS",
-    "environments": "reading_room = shelf:READING_ROOM",
-    "shapes": "extreme = shelf:propose_extreme",
-    "stages": "atlas_pages = shelf:AtlasPages\nshort_runs = shelf:ShortRuns\nwide_pairs = shelf:WidePairs",
-    "label_rules": "marked = shelf:marked",
-    "rewards": "brief = shelf:brief_reward",
-    "formats": "answers = shelf:ANSWERS",
-}
-RECIPE = """
-name: shelved
-tasks: 6
-source: {kind: atlas}
-questions: {kind: world, shapes: {composition: 0.4, extreme: 0.6}}
-environment: {kind: reading_room}
-roles: {teacher: {}, policy: {}}
-critical: null
-preferences: {selection: {kinds: [trajectory]}}
-difficulty: null
-label_rules: [marked]
-reward: brief
-stages: [source, graph, index, tasks, rollouts, {stage: short_runs, config: {turns: 9}}, label_steps, wide_pairs,
-         preferences, rl]
-"""
+from synth.cli.app import app
+from synth.cli.new import Part
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that the package is installed in."""
-    folder = tmp_path_factory.mktemp("site")
-    info = folder / "shelf-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shelf\nVersion: 1.0\n")
-    groups = "\n".join(f"[synth.{table}]\n{entries}\n" for table, entries in ADDS.items())
-    (info / "entry_points.txt").write_text(groups)
-    (folder / "shelf.py").write_text((Path(__file__).parent / "shelf.py").read_text("utf-8"))
-    (folder / "recipe.yaml").write_text(RECIPE)
-    return folder
+    """A folder with a package of each kind, as if they were installed."""
+    site = tmp_path_factory.mktemp("site")
+    for kind in Part:
+        package = site / f"my_{kind}"
+        done = CliRunner().invoke(app, ["new", kind, package.name, "--out", str(package)])
+        assert done.exit_code == 0, done.output
+        info = site / f"my_{kind}-0.1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 0.1.0\n")
+        tables = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+        entries = {
+            table: "".join(f"{name} = {value}\n" for name, value in each.items()) for table, each in tables.items()
+        }
+        (info / "entry_points.txt").write_text("".join(f"[{table}]\n{lines}" for table, lines in entries.items()))
+    return site
 
 
-def synth(site: Path, *words: str, code: int = 0) -> str:
-    path = os.pathsep.join([str(site), str(Path(__file__).resolve().parents[2])])
-    command = [sys.executable, "-c", "import sys; from synth.cli import main; sys.exit(main())", *words]
+def run(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(site), *(str(site / f"my_{kind}") for kind in Part), str(ROOT)])
     environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
-    done = subprocess.run(command, env=environment, cwd=site, capture_output=True, text=True, timeout=400)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return subprocess.run(
+        [sys.executable, *words], env=environment, cwd=site, capture_output=True, text=True, timeout=400
+    )
 
 
-def test_a_recipe_builds_a_dataset_with_each(site: Path) -> None:
-    synth(site, "build", "--recipe", "recipe.yaml", "--out", "out", "--store", "store")
-    synth(site, "validate", "out")
-    synth(site, "export", "out", "--to", "answers", "--out", "lines")
-    made = __import__("synth").load(site / "out")
-    tasks, runs = list(made.rows("tasks")), list(made.rows("trajectories"))
-    assert "extreme" in {row.shape for row in tasks}
-    assert {row.environment for row in tasks} == {"reading_room"}
-    assert max(row.turns for row in runs) <= 9
-    assert all(row.label_detail.endswith("(looked at)") for row in made.rows("steps"))
-    assert {(row.verifier.function, row.verifier.version) for row in made.rows("rl")} == {("shelf:brief_reward", 3)}
-    pairs = list(made.rows("preferences"))
-    assert {row.provenance.stage for row in pairs} == {"wide_pairs"}
-    assert all(row.selected for row in pairs)
-    report = json.loads((site / "out" / "report.json").read_text("utf-8"))
-    assert report["source"] == {**report["source"], "kind": "atlas", "fictional": True}
-    lines = [json.loads(line) for file in (site / "lines").rglob("*.jsonl") for line in file.read_text().splitlines()]
-    assert {line["task"] for line in lines} <= {row.id for row in tasks}
-    assert lines
+def test_its_own_tests_pass(site: Path) -> None:
+    done = run(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"my_{kind}" for kind in Part))
+    assert done.returncode == 0, done.stdout
+    assert f"{len(Part) + 2} passed" in done.stdout  # an environment has three
+
+
+WRONG = {
+    "questions.shapes={extreem: 1.0}": "no shape is called 'extreem'; there are comparison",
+    "source.kind=my_sourc": "choose one of world, triples, tables, docs, records, hub, dataset, runs, own, app, mcp, "
+    "web, my_source",
+    "environment.kind=room": "choose one of graph, search, mcp, app, web, own, recorded, my_environment",
+    "label_rules=[odd]": "label_rules has no 'odd'",
+    "reward=odd": "rewards has no 'odd'",
+}
+"""Setting -> some words of the line that it gives."""
+PLANS = """
+import json, sys
+from synth.cli import main
+for setting in json.loads(sys.argv[1]):
+    try:
+        main(["plan", "--recipe", "my_shape/recipe.yaml", "--set", setting])
+    except SystemExit as end:
+        print(end.code, file=sys.stderr)
+"""
+
+
+def test_a_wrong_name_is_one_line(site: Path) -> None:
+    done = run(site, "-c", PLANS, json.dumps([*WRONG]))
+    lines = done.stderr.splitlines()
+    assert lines[1::2] == ["2"] * len(WRONG), done.stderr
+    for line, (setting, said) in zip(lines[::2], WRONG.items(), strict=True):
+        assert said in line, setting
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("kind", "name", "said"),
     [
-        ("questions.shapes={extreem: 1.0}", "no shape is called 'extreem'; there are comparison"),
-        ("source.entities=-3", "config.entities: Input should be"),
-        (
-            "source.kind=atlass",
-            "choose one of world, triples, tables, docs, records, hub, dataset, runs, app, mcp, web, atlas",
-        ),
-        ("environment.kind=room", "choose one of graph, search, mcp, app, web, recorded, reading_room"),
-        ("label_rules=[odd]", "label_rules has no 'odd'"),
-        ("reward=odd", "rewards has no 'odd'"),
+        ("shape", "Odd-One", "no Python name"),
+        ("shape", "count", "count is taken"),
+        ("format", "json", "there is a Python module json already"),
     ],
 )
-def test_a_wrong_name_is_one_line(site: Path, setting: str, said: str) -> None:
-    told = synth(site, "plan", "--recipe", "recipe.yaml", "--set", setting, code=2)
-    assert said in told
-    assert len(told.strip().splitlines()) == 1
+def test_a_name_that_does_not_do_is_one_line(tmp_path: Path, kind: str, name: str, said: str) -> None:
+    done = CliRunner().invoke(app, ["new", kind, name, "--out", str(tmp_path / "new")])
+    assert said in str(done.exception)
+    assert not (tmp_path / "new").exists()

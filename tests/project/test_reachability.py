@@ -57,10 +57,13 @@ _NAMED = re.compile(r"synth(?:\.\w+)+")
 
 
 def sources() -> dict[str, ast.Module]:
-    """Module -> its tree, the links below ``synth`` under their top-level names."""
+    """Module -> its tree, the links below ``synth`` under their top-level names. Starters are no modules of ours: they
+    are copied."""
     found = {}
     for folder, prefix in (("synth", ""), ("schemas", "synth."), ("flows", "synth.")):
         for path in (ROOT / folder).rglob("*.py"):
+            if "starters" in path.parts:
+                continue
             parts = path.relative_to(ROOT).with_suffix("").parts
             name = prefix + ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             found[name] = ast.parse(path.read_text(encoding="utf-8"))

@@ -14,8 +14,14 @@ from synth.registry import BACKENDS, ENVIRONMENTS, STAGES
 
 _START = mp.get_context("forkserver")
 _IMPORTED_LATE = [place.partition(":")[0] for place in (*STAGES.values(), *ENVIRONMENTS.values(), *BACKENDS.values())]
-_OF_COMMANDS = ("synth.cli", "synth.api", "synth.pipelines", "synth.recipe.load", "synth.engine.executors.preload")
-_START.set_forkserver_preload([*_OF_COMMANDS, *dict.fromkeys(_IMPORTED_LATE)])
+_OF_BUILDS = """
+    synth.engine.executors.preload synth.api synth.pipelines.building synth.pipelines.finishing synth.pipelines.pilot
+    synth.cli.build synth.flows synth.filtering.dedup.estimate
+    jinja2 jsonschema networkx polars rfc3339_validator scipy.optimize yaml
+""".split()
+WARM = tuple(dict.fromkeys([*_OF_BUILDS, *_IMPORTED_LATE]))
+"""What a command imports on its way to a build."""
+_START.set_forkserver_preload([*WARM])
 
 
 @dataclass(frozen=True)

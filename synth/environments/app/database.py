@@ -99,7 +99,7 @@ class Database:
         """What follows is another call, of ``steps`` where it has more than the usual ones."""
         self._left = self._budget if steps is None else steps // _EVERY
         self._clock = time.thread_time()
-        self._beginning = _resident()
+        self._beginning: int | None = None
 
     def run(
         self, sql: str, values: Mapping[str, Any] | Sequence[Any] = (), *, mode: Mode, limit: int | None = None
@@ -136,6 +136,8 @@ class Database:
         now = time.thread_time()
         self._left -= 1 + int((now - self._clock) / _SLOW_SECONDS)
         self._clock = now
+        if self._beginning is None:  # here and not in new_budget: most calls end before the first tick
+            self._beginning = _resident()
         if self._left < 0:
             self._over = "takes too many steps"
         elif self._left % _LOOK_EVERY == 0 and _resident() - self._beginning > _MOST_GROWTH:

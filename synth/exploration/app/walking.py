@@ -165,7 +165,8 @@ class Walker:
     def _near(self, name: str, rows: Sequence[Values]) -> list[Values]:
         """Those that have most in common with what the walk was about; all where none has anything."""
         shared = [len(self._refers(name, row) & self._context) for row in rows]
-        return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
+        most = max(shared, default=0)
+        return [row for row, count in zip(rows, shared, strict=True) if count == most]
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ _LEAST_SCHEMA = 3
 _OWN_LINES = 12
 _NEAR = 500
 """Characters from the name of a thing to the end of its description that still are one piece of evidence."""
+_ENDS = (".", "!", "?", ":", "…", "。", "”")
+"""How sentences end: a page's first line is often its title over again, or a path to it."""
 _STATES = 60
 """Sentences of a page from which a telling word is noted, at most about twice over: of those that open with it, and
 of the others."""
@@ -301,7 +303,8 @@ class _Builder:
                     default := default_in(sentence, (thing.named.name, *thing.named.aliases))
                 ) is not None and thing.entity != page.entity:
                     self._value(page, thing.entity, "default", start, end, default)
-                if not described and line.prose:
+                titled = thing.entity == page.entity and not sentence.endswith(_ENDS)
+                if not described and line.prose and not titled:
                     described = True
                     if 16 <= len(sentence) <= 400:
                         # With the name above it, where that is near: then the evidence names what it describes.

@@ -62,9 +62,10 @@ def stands_alone(sentence: str) -> bool:
 
 def salient(sentence: str) -> str | None:
     """What a sentence that stands on its own speaks of, else its most telling word, when it stands there once."""
-    if not stands_alone(sentence):
-        return None
     said = statement(sentence)
+    plain = sentence if said is None or not said.purpose else f"The {said.name} {said.kind} {said.verb} {said.rest}."
+    if not stands_alone(plain):
+        return None
     if said is not None and len(re.findall(rf"(?<!\w){re.escape(said.name)}(?!\w)", sentence, re.IGNORECASE)) == 1:
         return said.name
     for pattern in _KINDS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -20,6 +21,9 @@ __all__ = ["Corpus", "Documents"]
 
 _KEPT_TEXTS = 1024
 """Texts of documents that are kept decoded."""
+_SAMPLED, _MANY_PAGES = 2000, 12
+_EVERYWHERE = 0.35
+_LEAST_TEXT = 200
 
 
 class Documents(Protocol):
@@ -78,7 +82,10 @@ class Corpus:
         )
         self.on_page = Counter((entity.document, entity.name.casefold()) for entity in entities)
         """How many things of a page go by a name."""
-        self.titled = Counter(self.columns.titles)
+        self.titled = Counter(
+            title for row, title in enumerate(self.columns.titles) if len(self.text(row)) >= _LEAST_TEXT
+        )
+        """Titles of pages that say something: "This page has moved" is no other page of the name."""
         self.pages = {
             entity.document: entity.ordinal
             for entity in entities
@@ -114,6 +121,28 @@ class Corpus:
     def page_of(self, entity: int) -> int | None:
         row = self.entities[entity].document
         return row if row >= 0 else None
+
+    @cached_property
+    def _share(self) -> dict[str, float]:
+        """Word -> share of the pages that have it, by some thousand pages."""
+        rows = range(0, len(self.columns.ids), max(1, len(self.columns.ids) // _SAMPLED))
+        found = Counter(word for row in rows for word in set(tokens(self.text(row))))
+        return {word: count / len(rows) for word, count in found.items()} if len(rows) >= _MANY_PAGES else {}
+
+    def is_everywhere(self, name: str) -> bool:
+        """Whether all pages are about what goes by a name: the program, the language, the library."""
+        return all(self._share.get(word, 0) >= _EVERYWHERE for word in tokens(name))
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        found = defaultdict(list)
+        for entity in self.entities:
+            found[entity.name.casefold()].append(entity.ordinal)
+        return found
+
+    def goes_by(self, name: str) -> Sequence[int]:
+        """The things that go by a name."""
+        return self._by_name.get(name.casefold(), ())
 
     def alone(self, name: str) -> bool:
         """Whether one thing alone goes by a name or alias."""

@@ -1,6 +1,7 @@
 """What a corpus can be asked: every candidate of every family, found once.
 
 ``identify``  which thing does what its page says of it        ``subject``    what a sentence speaks of
+``placed``     the same of a sentence that leans on its page, which is named: asked where little else is left
 ``described`` a value of a thing that is described             ``cloze``      a telling word left out of a sentence
 
 What is asked of things that have names goes by the general shapes (:mod:`synth.tasks.docs.shapes`).
@@ -17,7 +18,7 @@ from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.wording import Words, statement_question
-from synth.text.subjects import statement
+from synth.text.subjects import Statement
 from synth.text.words import FUNCTION_WORDS, tokens
 
 __all__ = ["DESCRIBED", "Item", "Items", "is_answer"]
@@ -114,7 +115,7 @@ class Items:
     def _value_edges(self) -> None:
         corpus = self._corpus
         for number, edge in enumerate(corpus.edges):
-            if edge.relation in _STRUCTURE:
+            if edge.relation in _STRUCTURE or edge.relation == corpus.entities[edge.subject].kind:
                 continue
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
@@ -141,11 +142,17 @@ class Items:
                 continue
             if edge.relation == "states" and edge.value is not None:
                 quote = corpus.quote(edge)
-                said = statement(quote)
-                if said is not None and said.name == edge.value and statement_question(said) is not None:
-                    yield Item("subject", (number,), edge.value, said.kind or said.verb)
+                said = self._words.spoken_of(quote)
+                if said is not None and said.name == edge.value and (asks := self._spoken(said, edge.document)):
+                    yield Item(asks, (number,), edge.value, said.kind or said.verb)
                 elif self._gaps and _english(quote) and not leaks(quote.replace(edge.value, " ", 1), edge.value):
                     yield Item("cloze", (number,), edge.value, "cloze")
+
+    def _spoken(self, said: Statement, row: int) -> str | None:
+        """The family of what a sentence speaks of."""
+        if statement_question(said) is not None:
+            return "subject"
+        return "placed" if self._words.page(row) and statement_question(said, placed=True) is not None else None
 
     def _is_column(self, value: int, described: int) -> bool:
         """Whether one row of a table says both: then nothing lies between them."""

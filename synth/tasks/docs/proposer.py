@@ -24,13 +24,12 @@ from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.shapes import Shapes
 from synth.tasks.docs.wording import Words, statement_question
 from synth.tasks.draft import Draft, draft_of, gold_documents, same_question
-from synth.text.subjects import statement
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 3.0}
+_WEIGHTS = {"shapes": 3.0, "placed": 0.05}
 """How gladly each family is asked."""
 _SHAPES = "shapes"
 _GAP = "____"
@@ -158,7 +157,7 @@ class DocsProposer:
             return self._identify(edges[0], item, split, generator)
         if item.family == "described":
             return self._described(edges[0], edges[1], item, split, generator)
-        if item.family == "subject":
+        if item.family in ("subject", "placed"):
             return self._subject(edges[0], item, split)
         return self._gap(edges[0], item, split, generator)
 
@@ -231,11 +230,14 @@ class DocsProposer:
         return self._finish(item, question, [told, self._step(value, told.target, _around(question, x), (0,))], split)
 
     def _subject(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
-        said = statement(self.corpus.quote(edge))
-        asked = None if said is None else statement_question(said)
+        said = self._words.spoken_of(self.corpus.quote(edge))
+        placed = item.family == "placed"
+        asked = None if said is None else statement_question(said, placed=placed)
         if asked is None or edge.value is None:
             return Failure(Reason.UNNATURAL, "the sentence makes no question")
         question, cue = asked
+        if placed:
+            question = f"According to {self._words.page(edge.document)}, {question[0].lower()}{question[1:]}"
         return self._finish(
             item, question, [self._said_there(edge, _value(edge.value, edge.value_kind), cue, cue)], split
         )

@@ -74,6 +74,7 @@ class Sentences:
         found = stems(words)
         wanted = {n for word in found if (n := self._numbers.get(word)) is not None}
         weight = {n: self._weight[n] for n in wanted}
+        named = {self._numbers[word] for word in found if "_" in word and word in self._numbers}
         heaviest = math.log(1 + len(self._places) + 1)
         total = sum(weight.values()) + heaviest * (len(found) - len(wanted))
         if not wanted:
@@ -92,8 +93,8 @@ class Sentences:
                 continue
             if any(place.row == row and place.start < end and start < place.end for row, start, end in own):
                 continue
-            if sum(weight[n] for n in wanted & place.words) < share * total:
-                continue
+            if sum(weight[n] for n in wanted & place.words) < share * total or not named <= place.words:
+                continue  # what speaks of set_sum says nothing of set_part
             text = self._texts[place.row]
             near = text[max(0, place.start - _ABOVE) : place.end]
             if not mentions(near, names) and not any(_stands_in(name, near) for name in names):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.leaks import leaks
 from synth.text.inflection import capital, third_person
-from synth.text.subjects import Statement
+from synth.text.subjects import Statement, is_identifier, statement
 from synth.text.verbs import VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
@@ -53,18 +54,43 @@ _OF_PEOPLE = re.compile(
 _JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
 _OUTSIDE = re.compile(
     r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
-    r"|, (?:but|so|while|whereas|yet) |\bthe given\b|--\s"
+    r"|, (?:but|so|while|whereas|yet) |\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|, and \S+(?: \S+){0,3} (?:is|has|are|will|can|must|may)\b"
     r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
     r"(?:is|are|has|have|can|will|[a-z]+s)\b"
 )
 """What speaks of more than the sentence says, or goes on with another subject."""
+_FOR_YOU = re.compile(r"(?<=lets|elps) you |(?<=llows|ables) you ")
+"""Whom a sentence lets do something: that points nowhere."""
+_ENOUGH = 40
+_GOES_ON = re.compile(
+    r",? (?:because|since|although|though|whereas)\b|, (?:so|but|while|which|as)\b"
+    r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
+)
+"""Where a sentence goes on with something else than what it says of its subject."""
+_ARE_KIND = re.compile(r"(?:[a-z-]+ ){0,3}[a-z]+s (?:that|which|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b")
+_SAYS_NOTHING = frozenset(
+    "objects object items item results result values value names name users packages package relationships addresses "
+    "address descriptions locations access operators operator document documents list lists conflict files file match "
+    "options option functions function commands command variables variable elements entries types fields parameters "
+    "methods modules directory directories keys sizes format output packagers noun state states client server "
+    "parameter section sections lines line block blocks code data".split()
+)
+"""Nouns that alone, or behind any other word, name no thing that a reader would know."""
+_OF_STATE = re.compile(
+    r"(?:may|will|can|must|should|has|have)\b|(?:is|are) (?!thrown|raised)(?:[a-z]+ly )?"
+    r"(?:[a-z]{2,}ed|given|written|built|made|held|known|chosen|set|run|read|kept|sent|found|put|shown|meant|hidden)\b"
+)
+"""What a thing may, has or undergoes tells nobody which thing is meant."""
 _SAYS_LITTLE = re.compile(
-    r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
-    r"example|great|part of)|not|also|only|still|now|no longer|fine|similar|good|different|important|useful|helpful|"
-    r"common|popular|great|simple|easy|hard|possible|just|very|quite|more|most|less|available|true|similarly|likely|equivalent|"
-    r"identical|used|done|called|known|convenient|responsible|described|discussed|covered|because|when|where|how|why)\b"
+    r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
+    r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
+    r"(?:[a-z]+ )?example|great|part of)|not|also|only|still|now|no longer|fine|similar|able|one|ignored|becoming|"
+    r"good|different|important|useful|helpful|"
+    r"common|popular|great|simple|easy|hard|possible|just|very|quite|more|most|less|available|true|similarly|likely|"
+    r"equivalent|identical|used(?! to)|done|called|known|convenient|responsible|described|discussed|covered|because|"
+    r"when|where|how|why)\b"
 )
 _KIND_OF = re.compile(
     r"(?P<article>an?|the) (?P<noun>(?:[\w’'/+.-]+,? ){0,6}?[\w’'+-]+)"
@@ -146,6 +172,21 @@ class Words:
         place = self.place(found.document)
         return f"{said} {place}" if place else None
 
+    def spoken_of(self, sentence: str) -> Statement | None:
+        """What a sentence speaks of, with the kind that the pages give it; None where no question can ask for it: a
+        word of many pages, which is what they are all about."""
+        said = statement(sentence)
+        if said is None or said.kind:
+            return said
+        if said.names:
+            return said
+        if self._corpus.is_everywhere(said.name):
+            return None
+        kinds = {self.noun(entity) for entity in self._corpus.goes_by(said.name)} - {None, "term", "keyword"}
+        if len(kinds) == 1 and is_identifier(said.name) and not (kinds == {"function"} and said.name[0].isupper()):
+            return replace(said, kind=kinds.pop() or "", plural=False)
+        return said
+
     def said_of(self, entity: int, sentence: str) -> str | None:
         """What a sentence says of a thing, behind a noun ("that returns ..."), where that reads and does not give its
         name away."""
@@ -196,11 +237,13 @@ def is_plural(label: str) -> bool:
     return label.endswith("s") and not label.endswith(("ss", "us", "is", "series"))
 
 
-def statement_question(said: Statement) -> tuple[str, str] | None:
+def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, str] | None:
     """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
-    owner called?"; None where it does not read on its own."""
-    rest, verb = said.rest, said.verb
-    if is_fragment(rest, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
+    owner called?"; None where it does not read on its own. ``placed``: the question will name the page, so that a
+    sentence may lean on it."""
+    rest, verb = _own_clause(said.rest), said.verb
+    addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
+    if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
     if _ASIDE.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
         return None
@@ -211,26 +254,43 @@ def statement_question(said: Statement) -> tuple[str, str] | None:
     if _SAYS_LITTLE.match(f"{verb} {rest}") or len(content_words(f"{verb} {rest}")) < 4:
         return None
     if said.kind:
+        if verb in ("has", "have", "may", "will", "was") and not said.purpose:
+            return None
         return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
-    if said.plural:
-        *modifiers, head = said.name.split()
-        if not modifiers:
-            if any(word in VERBS for word in _JOINED.findall(rest)):
-                return None  # a second verb would have to agree as well
-            verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
-            return f"What {verb} {rest}?", rest
-        return f"Which {head} {verb} {rest}?", f"{verb} {rest}"
-    if verb in ("is", "was") and (kind := _KIND_OF.match(rest)) is not None:
+    *modifiers, head = said.name.split()
+    if any(leaks(rest, word) for word in modifiers):
+        return None
+    if said.plural and verb == "are" and _ARE_KIND.match(rest):
+        return f"What do you call {rest}?", rest
+    named = not re.fullmatch(r"[a-z -]+", said.name)
+    if not said.plural and verb in ("is", "was") and (kind := _KIND_OF.match(rest)) is not None:
         article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
+        if "one" in noun.split():
+            return None
         if relative:
             return f"Which {noun} {done}?", done
-        if kind["participle"]:
+        if kind["participle"] and article != "the":
             return f"Which {noun} {verb} {done}?", done
-        named = not re.fullmatch(r"[a-z -]+", said.name)
         of = rest[len(article) + 1 :]
         return (f"What is the name of the {of}?", of) if named else (f"What do you call {rest}?", rest)
+    stative = _OF_STATE.match(f"{verb} {rest}") and not (modifiers and verb == "are")
+    if head.lower() in _SAYS_NOTHING or (not placed and (said.definite or stative)):
+        return None
+    if said.plural and modifiers:
+        return f"Which {head.lower() if head.istitle() else head} {verb} {rest}?", f"{verb} {rest}"
+    if said.plural:
+        if any(word in VERBS for word in _JOINED.findall(rest)):
+            return None  # a second verb would have to agree as well
+        verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
+        return f"What {verb} {rest}?", rest
     asks = "Who" if _OF_PEOPLE.match(f"{verb} {rest}") else "What"
     return f"{asks} {verb} {rest}?", f"{verb} {rest}"
+
+
+def _own_clause(rest: str) -> str:
+    """What is said up to where the sentence goes on with a reason or another subject, if that is enough."""
+    end = next((match.start() for match in _GOES_ON.finditer(rest) if match.start() >= _ENOUGH), len(rest))
+    return rest[:end]
 
 
 def _opens_inside(subject: str) -> bool:

@@ -132,6 +132,21 @@ def test_small_words() -> None:
          "What are sheets without an owner in Fold called?"),
         ("The term crease refers to a consecutive sequence of folds.", "crease",
          "Which term refers to a consecutive sequence of folds?"),
+        ("Use the --fold option to crease a whole sheet of paper at once.", "--fold",
+         "Which option is used to crease a whole sheet of paper at once?"),
+        ("To crease a whole sheet of paper at once, use the fold_all function.", "fold_all",
+         "Which function is used to crease a whole sheet of paper at once?"),
+        ("The global flag fold_all causes the printer to crease every sheet.", "fold_all",
+         "Which global flag causes the printer to crease every sheet?"),
+        ("Origami is the Japanese art of folding whole sheets of paper, and it has many schools in Asia.", "Origami",
+         "What is the name of the Japanese art of folding whole sheets of paper?"),
+        ("Sinks are names of creases, edges, corners or flaps of paper.", "sinks",
+         "What do you call names of creases, edges, corners or flaps of paper?"),
+        # Refused: what its page alone says which one it is, may be, or has; a word that names nothing.
+        ("The fold edge separates the upper half of the sheet from the lower half.", "fold edge", None),
+        ("A FoldSheet may contain members that are sheets and members that are lists.", "FoldSheet", None),
+        ("Results show the sheets of paper that were folded by the printer.", "results", None),
+        ("The returned sheet contains all folds that the printer has made.", None, None),
         # Refused: an aside, another subject, what the sentence before has said, a noun that is no verb, hardly a word.
         ("The FoldLog setting is of course the same as FoldFile in all modes.", "FoldLog", None),
         ("Blue starts with ten sheets of paper, and the yellow team starts with fifty.", "Blue", None),
@@ -147,3 +162,12 @@ def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None,
     asked = None if said is None else statement_question(said)
     assert (asked and asked[0]) == question
     assert asked is None or asked[1] in asked[0]
+
+
+def test_what_leans_on_its_page_is_asked_with_the_page_named() -> None:
+    said = statement("The fold edge separates the upper half of the sheet from the lower half.")
+    assert said is not None
+    assert statement_question(said, placed=True) == (
+        "What separates the upper half of the sheet from the lower half?",
+        "separates the upper half of the sheet from the lower half",
+    )
