@@ -59,7 +59,7 @@ from synth.text.lists import first_lines
 
 __all__ = ["APP", "AppEnvironment", "AppEpisode", "Application", "open_app"]
 
-_ENGINE = 2
+_ENGINE = 3
 """Bumped when the engine answers otherwise than it did; part of every application's version."""
 _WORLDS = 8
 """Beginnings kept in memory, where tasks have seeds of their own."""
