@@ -87,6 +87,8 @@ LONGEST = (
     *("test_engine_collaborators.py", "test_api_builds.py", "test_faults_odd_replies.py", "test_outside_package.py"),
     *("test_app_properties.py", "test_explored_hidden_rules.py", "test_models_serving.py", "test_api_writing.py"),
     *("test_arrow_round_trip.py", "test_api_mcp_tools.py", "test_engine_properties.py", "test_careless_user.py"),
+    *("test_api_triples.py", "test_hub_leaks.py", "test_hostile_files.py", "test_api_growth.py"),
+    *("test_api_graph_walk.py", "test_api_proposed.py", "test_dataset_layout.py", "test_deep_copies.py"),
 )
 """A quarter of a minute and more each: begun first, the longest before all, so that none of them is what the other
 cores wait for in the end."""

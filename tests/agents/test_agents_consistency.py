@@ -175,6 +175,20 @@ def another_page(history: History) -> Iterator[History]:
                     yield rewritten(history, turn, thought, calls=(call,))
 
 
+def undone(history: History) -> Iterator[History]:
+    last = len(history) - 1
+    yield rewritten(history, last, f"I search for it. Let me rephrase the search. {history[last].turn.thought}")
+
+
+def other_results(history: History) -> Iterator[History]:
+    """It opens what speaks of a name, and says that nothing does."""
+    for turn, thought in thoughts(history):
+        found = said("crosscheck_open").search(thought)
+        name = found and next((g for g in found.groups() if g and g in str(history[turn - 1].turn.calls)), None)
+        if name:
+            yield rewritten(history, turn, f"No other page among the results speaks of {name}.")
+
+
 COMPARED = ("is_first", "is_last", "is_least", "is_most")
 PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "the first of a list": ("pages", Flaw.LIST, partial(omitted, 0)),
@@ -208,6 +222,8 @@ PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     ),
     "a check that is not made": ("pages", Flaw.UNCHECKED, unchecked),
     "a list that was not searched for": ("pages", Flaw.UNSEARCHED, unsearched),
+    "a search that is not made": ("pages", Flaw.UNDONE, undone),
+    "results that speak of it": ("pages", Flaw.OTHERS, other_results),
     "another page than it says": ("pages", Flaw.OTHER, another_page),
     "another entity than it says": ("graph", Flaw.OTHER, another_page),
 }

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.consistency import inconsistencies
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.credibility import doubt_about
@@ -75,7 +76,7 @@ def _runs(**options: Any) -> list[TrajectoryRow]:
     rows = []
     for task in tasks:
         done = rollout(
-            ScriptedTeacher(task, TeacherConfig(detour=0, **options), world_lexicon()),
+            ScriptedTeacher(task, TeacherConfig(**({"detour": 0, "crosscheck": 0} | options)), world_lexicon()),
             where,
             task,
             system="s",
@@ -110,6 +111,18 @@ def test_a_teacher_that_must_meet_distractors_does_and_says_why_it_rejects_them(
         assert not ungrounded(*history_of(row))
     # It corrects what contradicts the page itself: the stated value was seen, the true one is taken.
     assert any("says something else" in t or "and not what" in t or "does not match" in t for t in map(_thoughts, met))
+
+
+def test_a_second_source_that_misleads_is_read_and_doubted() -> None:
+    falsehoods = {item.document_id: item for item in distractor_shard(_CONFIG, 0)[1]}
+    rows = _runs(crosscheck=1)
+    met = [row for row in rows if set(_opened(row)) & set(falsehoods)]
+    assert len(met) > 5
+    for row in met:
+        cues = [falsehoods[name].cue_words.quote for name in _opened(row) if name in falsehoods]
+        assert any(cue.replace('"', "”") in _thoughts(row) for cue in cues)
+        assert inconsistencies(*history_of(row)) == []
+    assert sum(row.success for row in rows) == sum(row.success for row in _runs())
 
 
 def _thoughts(row: TrajectoryRow) -> str:

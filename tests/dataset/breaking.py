@@ -46,14 +46,14 @@ class Edit:
         rewrite(folder, self.name, self.change)
 
 
-_held = cache(Held)
+held = cache(Held)
 
 
 def must_be_found(mutation: Mutation, whole: Path) -> None:
     """Break a copy of the dataset in ``whole``, edited rows in memory and else the files, and see that ``validate``
     says so, in lines that fit on a screen."""
     broken, file, words = mutation[0], mutation[1], mutation[-1]
-    found = _held(whole).edited(broken.name, broken.change) if isinstance(broken, Edit) else _broken(broken, whole)
+    found = held(whole).edited(broken.name, broken.change) if isinstance(broken, Edit) else _broken(broken, whole)
     wanted = [one for one in found if one.file.startswith(file) and words in one.what]
     assert any(len(mutation) == 3 or one.row == mutation[2] for one in wanted), (
         "\n".join(map(str, found)) or "nothing found"

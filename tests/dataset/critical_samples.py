@@ -6,6 +6,8 @@ successful runs (even numbers) the answer at step 2 is: another answer is wrong.
 
 from __future__ import annotations
 
+from functools import cache
+
 import pyarrow as pa
 from exporter_samples import PROVENANCE, page, sample_tables, task, trajectory
 
@@ -226,7 +228,8 @@ def perturbed_pair(good: TrajectoryRow) -> PreferenceRow:
     )
 
 
-def critical_tables(tasks: int = 20) -> dict[str, pa.Table]:
+@cache
+def critical_tables(tasks: int) -> dict[str, pa.Table]:
     """The three tables over ``sample_tables(tasks)``."""
     policy = [trajectory(number, "policy") for number in range(tasks)]
     teacher = [trajectory(number, "teacher") for number in range(tasks)]

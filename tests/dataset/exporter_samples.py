@@ -6,6 +6,7 @@ The tables of steps, continuations and pairs over it are in ``critical_samples``
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 import pyarrow as pa
 
@@ -181,6 +182,11 @@ def fact(document: Document) -> FactRow:
 
 
 def sample_tables(tasks: int = 20, rejected: int = 4) -> dict[str, pa.Table]:
+    return dict(_sample_tables(tasks, rejected))
+
+
+@cache
+def _sample_tables(tasks: int, rejected: int) -> dict[str, pa.Table]:
     pages = [page(number) for number in range(3 * tasks + 2)]
     last = pages[-1].model_copy(update={"links": ()})
     rows = [trajectory(number, role) for role in ("policy", "teacher") for number in range(tasks)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from breaking import must_be_found, within
 from critical_samples import critical_step, step_pair, whole_tables
 from exporter_samples import PROVENANCE, sample_report, trajectory
 
@@ -19,6 +20,7 @@ from synth.schemas.steps import StepRow
 from synth.schemas.trajectories import TrajectoryRow
 
 TASKS = 6
+JUDGMENTS = "judgments/train-00000-of-00001.parquet"
 RUNS = [trajectory(number, "policy") for number in range(TASKS)]
 JUDGED = PROVENANCE.model_copy(update={"stage": "judge", "backend": "openai", "model": "toy-judge"})
 
@@ -67,14 +69,16 @@ def verdicts() -> list[JudgmentRow]:
     return rows
 
 
-def problems(folder: Path, rows: list[JudgmentRow]) -> list[str]:
-    tables = {**whole_tables(TASKS), "judgments": to_arrow(rows, JudgmentRow)}
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("judged") / "out"
+    tables = {**whole_tables(TASKS), "judgments": to_arrow(verdicts(), JudgmentRow)}
     write_dataset(folder, tables, sample_report(tables))
-    return [str(problem) for problem in validate(folder)]
+    return folder
 
 
-def test_verdicts_of_all_kinds_hold(tmp_path: Path) -> None:
-    assert problems(tmp_path / "out", verdicts()) == []
+def test_verdicts_of_all_kinds_hold(judged: Path) -> None:
+    assert validate(judged) == []
 
 
 ALTERNATIVE, SILENT, ANSWER, RUN, PAIR = 1, 2, 3, 4, 5
@@ -100,24 +104,19 @@ MUTATIONS: dict[str, tuple[int, dict[str, Any], str]] = {
     "a pair without a pair": (PAIR, {"pair_id": None}, "pair_id: only verdicts on pairs have one"),
     "an alternative of a run": (RUN, {"alternative": 2}, "alternative: 2"),
     "calls of nobody": (RUN, {"provenance": PROVENANCE.model_copy(update={"backend": None})}, "no backend is named"),
+    "another score": (
+        0,
+        {"verdict": "scored", "value": 0.123, "abstained": None},
+        "but the step's score is",
+    ),
     "the same verdict twice": (ALTERNATIVE, {"id": "verdict-other", "step": 1}, "another judgment has trajectory_id"),
 }
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_mutation_is_found(name: str, tmp_path: Path) -> None:
+def test_every_mutation_is_found(name: str, judged: Path) -> None:
     place, changes, line = MUTATIONS[name]
-    rows = verdicts()
-    rows[place] = rows[place].model_copy(update=changes)
-    found = problems(tmp_path / "out", rows)
-    assert [one for one in found if line in one], found
-
-
-def test_the_score_of_a_step_is_that_of_its_verdict(tmp_path: Path) -> None:
-    rows = verdicts()
-    rows[0] = verdict(RUNS[0], JudgmentKind.ACTION, "scored", 0.123, step=0)
-    found = problems(tmp_path / "out", rows)
-    assert [one for one in found if "value: 0.123, but the step's score is" in one], found
+    must_be_found(within(JUDGMENTS, place, line, **changes), judged)
 
 
 def test_a_verdict_can_be_read_by_a_person() -> None:

@@ -8,10 +8,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from breaking import CONTINUATIONS, TRAJECTORIES, edit
+from breaking import CONTINUATIONS, TRAJECTORIES, edit, held
 from critical_breaking import ALTERNATIVE, ORIGINAL
 
-from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.steps import ContinuationRow
@@ -38,42 +37,39 @@ def details(sources: Sequence[Any]) -> dict[str, Any]:
     return {"model_turns": [one.model_dump(mode="json") if isinstance(one, ModelTurn) else one for one in sources]}
 
 
-def found(folder: Path, name: str, row: int, change: Callable[[Any], dict[str, Any]]) -> list[str]:
-    edit(name, row, change)(folder)
-    return [problem.what for problem in validate(folder) if (problem.file, problem.row) == (name, row)]
+def found(whole: Path, name: str, row: int, change: Callable[[Any], dict[str, Any]]) -> list[str]:
+    problems = held(whole).edited(name, edit(name, row, change).change)
+    return [problem.what for problem in problems if (problem.file, problem.row) == (name, row)]
 
 
-def test_what_a_server_gives_is_taken(copied: Callable[[], Path]) -> None:
-    folder = copied()
-    assert found(folder, TRAJECTORIES, 0, lambda t: {"details": details([GOOD] * t.turns)}) == []
-    assert found(folder, CONTINUATIONS, ORIGINAL, lambda b: {"model_turns": (GOOD,) * (b.turns - 1)}) == []
+def test_what_a_server_gives_is_taken(finished: Path) -> None:
+    assert found(finished, TRAJECTORIES, 0, lambda t: {"details": details([GOOD] * t.turns)}) == []
+    assert found(finished, CONTINUATIONS, ORIGINAL, lambda b: {"model_turns": (GOOD,) * (b.turns - 1)}) == []
     here = {"proposal": GOOD, "model_turns": (GOOD,)}
-    assert found(folder, CONTINUATIONS, ALTERNATIVE, lambda b: here) == []
+    assert found(finished, CONTINUATIONS, ALTERNATIVE, lambda b: here) == []
 
 
 @pytest.mark.parametrize(("source", "words"), BROKEN)
-def test_probabilities_go_with_their_tokens(source: ModelTurn, words: str, copied: Callable[[], Path]) -> None:
-    folder = copied()
-    run = found(folder, TRAJECTORIES, 0, lambda t: {"details": details([GOOD, source])})
+def test_probabilities_go_with_their_tokens(source: ModelTurn, words: str, finished: Path) -> None:
+    run = found(finished, TRAJECTORIES, 0, lambda t: {"details": details([GOOD, source])})
     assert run == [f"details.model_turns[1].{words}"]
-    own = found(folder, CONTINUATIONS, ORIGINAL, lambda b: {"model_turns": (source,)})
+    own = found(finished, CONTINUATIONS, ORIGINAL, lambda b: {"model_turns": (source,)})
     assert own == [f"model_turns[0].{words}"]
-    put = found(folder, CONTINUATIONS, ALTERNATIVE, lambda b: {"proposal": source})
+    put = found(finished, CONTINUATIONS, ALTERNATIVE, lambda b: {"proposal": source})
     assert put == [f"proposal.{words}"]
 
 
-def test_no_more_records_than_turns_and_none_of_another_form(copied: Callable[[], Path]) -> None:
-    folder = copied()
-    run = found(folder, TRAJECTORIES, 0, lambda t: {"details": details([GOOD] * (t.turns + 1))})
+def test_no_more_records_than_turns_and_none_of_another_form(finished: Path) -> None:
+    run = found(finished, TRAJECTORIES, 0, lambda t: {"details": details([GOOD] * (t.turns + 1))})
     assert len(run) == 1
     assert run[0].startswith("details.model_turns: there are ")
-    odd = found(folder, TRAJECTORIES, 1, lambda t: {"details": details([{"call": "c"}])})
+    odd = found(finished, TRAJECTORIES, 1, lambda t: {"details": details([{"call": "c"}])})
     assert len(odd) == 1
     assert odd[0].startswith("details.model_turns[0].")
-    own = found(folder, CONTINUATIONS, ALTERNATIVE, lambda b: {"model_turns": (GOOD,) * b.turns})
+    own = found(finished, CONTINUATIONS, ALTERNATIVE, lambda b: {"model_turns": (GOOD,) * b.turns})
     assert len(own) == 1
     assert "turns of the policy's own" in own[0]
-    put = found(folder, CONTINUATIONS, ORIGINAL, lambda b: {"proposal": GOOD})
+    put = found(finished, CONTINUATIONS, ORIGINAL, lambda b: {"proposal": GOOD})
     assert put == ["proposal: the recorded action has no proposal"]
 
 

@@ -20,6 +20,7 @@ from synth.environments.contract import ToolCall
 from synth.environments.observed import observe
 from synth.environments.passages import Passage
 from synth.environments.rendering import find_links, plain
+from synth.environments.shown import Hits
 from synth.text.words import fold
 
 __all__ = ["Flaw", "Inconsistency", "inconsistencies"]
@@ -31,6 +32,19 @@ _WRONG_RELATION = ("g_wrong_relation", "g_wrong_plain")
 _WHY_SILENT = ("dismiss_why_silent", "dismiss_why_described")
 """Reasons that need not name the page."""
 _OPENS = ("open", "get_relations")
+_ACTS = {
+    "search": (
+        *("search_name", "search_more", "search_reverse", "search_again", "search_longer", "search_described"),
+        *("search_list", "search_rest", "crosscheck"),
+    ),
+    "open": (
+        *("hit_named", "hit_among", "hit_alike", "hit_snippet", "hit_try", "open_link", "open_these", "next_page"),
+        *("leaf", "under_heading", "found_page", "verify_open", "crosscheck_open"),
+    ),
+    "find": ("find_word", "verify_find"),
+    "outline": ("outline",),
+}
+"""Tool -> what is said by who calls it."""
 
 
 class Flaw(StrEnum):
@@ -58,6 +72,10 @@ class Flaw(StrEnum):
     """It says that it checks, and answers."""
     UNSEARCHED = "no search behind it"
     """It says that nothing else turns up, and has not searched."""
+    UNDONE = "no such call"
+    """It says that it searches, opens or looks something up, and does not."""
+    OTHERS = "other results speak of it"
+    """It says that no other result speaks of a name, and one does that was not read."""
     OTHER = "opens something else"
     """It opens what its thought does not name."""
 
@@ -131,6 +149,15 @@ class _Run:
                         runs = [listed_with(Option(item.anchor, passage)) for item in passage.links]
                         yield from (names for at, names in enumerate(runs) if names and names not in runs[:at])
 
+    def fans(self, before: int) -> Iterator[list[str]]:
+        """The far ends of each relation that was read."""
+        for step in self.history[:before]:
+            for result in step.results:
+                shown = observe(result.content)
+                facts = [passage for passage in shown.passages if passage.fact is not None]
+                if facts:
+                    yield _far_ends(facts, shown.about)
+
     def spoken_of(self, name: str, start: int) -> bool:
         """Whether a thought from turn ``start`` on names ``name``, beside its quotations."""
         return any(_names(turn.bare, name) for turn in self.turns[start:])
@@ -170,6 +197,8 @@ def _lists(run: _Run, turn: _Turn) -> _Found:
         elif not set(names).isdisjoint(tried):
             said = [one.bare for one in run.turns[: turn.number + 1]]
             left = [name for name in names if not any(_names(text, name) for text in said)]
+            if _says(("g_common",), turn.thought) is not None:  # left out is what does not come up in both
+                left = [name for name in left if sum(name in ends for ends in run.fans(turn.number)) > 1]
             yield from ((Flaw.CANDIDATE, name) for name in left if not any("and others" in text for text in said))
 
 
@@ -288,6 +317,37 @@ def _opens(run: _Run, turn: _Turn) -> _Found:
         yield Flaw.OTHER, title
 
 
+def _deeds(run: _Run, turn: _Turn) -> _Found:
+    """Where it says over pages that it does something, it does that. A call is told by how its tool's name begins."""
+    made = [call.name for call in run.history[turn.number].turn.calls]
+    if any(name.startswith("get_") for step in run.history for name in (call.name for call in step.turn.calls)):
+        return
+    for tool, intents in _ACTS.items():
+        said = _says(intents, turn.thought)
+        if said is not None and not any(name.startswith(tool) for name in made):
+            yield Flaw.UNDONE, said.group()
+
+
+def _others(run: _Run, turn: _Turn) -> _Found:
+    said = _pattern("crosscheck_none").search(turn.thought)
+    if said is None or turn.number == 0:
+        return
+    name = next(group for group in said.groups() if group)
+    read = {run.titles.get(target, target) for target in _opened(run, turn.number)}
+    for result in run.history[turn.number - 1].results:
+        shown = observe(result.content)
+        for hit in shown.hits if isinstance(shown, Hits) else ():
+            if hit.title not in read and _names(hit.text, name):
+                yield Flaw.OTHERS, hit.title
+
+
+def _opened(run: _Run, before: int) -> Iterator[str]:
+    for step in run.history[:before]:
+        for call in step.turn.calls:
+            if call.name == "open":
+                yield str(call.arguments.get("document", "")).split("#", 1)[0]
+
+
 def _unspoken(run: _Run) -> Iterator[Inconsistency]:
     for number, step in enumerate(run.history):
         for call, result in zip(step.turn.calls, step.results, strict=False):
@@ -315,4 +375,4 @@ def _inside(call: ToolCall, document: str) -> bool:
     return call.name in ("find", "outline") or str(call.arguments.get("document", "")).split("#", 1)[0] == document
 
 
-_RULES = (_lists, _sets, _dismissals, _searches, _matches, _checks, _opens)
+_RULES = (_lists, _sets, _dismissals, _searches, _matches, _checks, _opens, _deeds, _others)

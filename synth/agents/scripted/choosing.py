@@ -110,6 +110,13 @@ class PageChooser(Chooser, Protocol):
     def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Passage | None:
         """The sentence by which ``document`` ties ``candidate`` to ``name`` as the clue says, if any."""
 
+    def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
+        """The sentence in which a page speaks of what the clue asks for and says something else, if any."""
+
+    def crosschecks(self, value: Value | None) -> bool:
+        """Whether to look, before answering ``value`` (None: what comes out of several), if another page has it
+        otherwise."""
+
     def reads_on(self, clue: int, document: SeenDocument) -> bool:
         """Whether to read the next page of a document."""
 

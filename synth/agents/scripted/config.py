@@ -28,12 +28,14 @@ class TeacherConfig(Described):
 
     verify: float = Field(default=0.5, ge=0, le=1)
     """Share of answers before which it looks once more."""
-    detour: float = Field(default=0.25, ge=0, le=1)
+    detour: float = Field(default=0.4, ge=0, le=1)
     """Chance, per choice among results (in a graph: also among relations), to look at another plausible one first; it
     then rejects it with a reason."""
     habit: float = Field(default=0.0, ge=0, le=1)
     """In a graph: share of relations, always the same ones, instead of which it reads a like one first, every time, and
     then goes back. A systematic mistake: its runs succeed, so that choosing runs by success does not remove it."""
+    crosscheck: float = Field(default=0.3, ge=0, le=1)
+    """Over pages: share of answers before which it looks if another page has it otherwise."""
     meets: int = Field(default=0, ge=0, le=10)
     """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
     for whenever a search shows one, before it opens the right one."""

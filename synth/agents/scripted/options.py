@@ -19,6 +19,7 @@ __all__ = [
     "about",
     "context_of",
     "folder_words",
+    "holds",
     "is_row",
     "listed_with",
     "names",
@@ -184,3 +185,8 @@ def context_of(sentence: Passage) -> str:
 def folder_words(document: str | None) -> frozenset[str]:
     """What the folder of a document says about the kind of thing that it is about."""
     return content_stems((document or "").rpartition("/")[0])
+
+
+def holds(text: str, name: str) -> bool:
+    """Whether ``name`` stands in ``text``, whatever the case and the signs around it."""
+    return f" {fold(name)} " in f" {fold(text)} "

@@ -198,6 +198,17 @@ class TurnPlanner(ABC):
         """A call in terms of the tools that there are."""
         return [call]
 
+    def taken_as(self, number: int) -> str:
+        """What is settled for good, and what has to be tested by a further condition."""
+        clues = self.state.reading.clues
+        tested = any(
+            n != number and clue.target == clues[number].target and n not in self.state.resolved
+            for n, clue in enumerate(clues)
+        )
+        if not tested:
+            return "found"
+        return "candidate_next" if any(clue == number for clue, _ in self.state.dismissed) else "candidate"
+
     def note(self, intent: str, name: str) -> None:
         self.thoughts.add(intent, found=name)
         if intent == "dismiss":

@@ -89,7 +89,12 @@ class ScriptedExpert:
             for again in (False, True):
                 own = np.random.default_rng(int(generator.integers(2**63)))
                 config = TeacherConfig(
-                    verify=float(number % 2), detour=0.0, rivals=0, parallel=0.0, patience=self._config.patience
+                    verify=float(number % 2),
+                    detour=0.0,
+                    crosscheck=0.0,
+                    rivals=0,
+                    parallel=0.0,
+                    patience=self._config.patience,
                 )
                 turn = self._teacher(point, reading, config, own, again=again)
                 if turn is not None:

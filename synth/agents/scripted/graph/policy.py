@@ -11,11 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from synth.agents.scripted.choosing import ErrorInjection
+from synth.agents.scripted.graph.conditions import fact_that_meets
 from synth.agents.scripted.matching import fit_of, kind_fit, likeness, same_name
-from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.state import Value
-from synth.environments.answers import judge
 from synth.environments.contract import ToolCall
 from synth.environments.shown import Hit, Listed
 
@@ -121,18 +120,9 @@ class GraphReadingChooser(ErrorInjection):
 
     def meets(self, clue: int, name: str, candidate: Value, ends: Sequence[Far], *, source: bool) -> Far | None:
         asked = self._state.reading.clues[clue]
+        found = fact_that_meets(asked, name, candidate, ends, source=source)
         if source:
-            return next((end for end in ends if end.id == candidate.place and end.id), None)
-        if asked.span is not None:
-            found = next((end for end in ends if span_holds(end.name, asked.span)), None)
-        elif asked.value:
-            kinds = ("text", "date", "number")
-            found = next(
-                (end for end in ends if any(judge(end.name, gold=asked.name, kind=kind).correct for kind in kinds)),  # type: ignore[arg-type]
-                None,
-            )
-        else:
-            found = next((end for end in ends if same_name(end.name, name)), None)
+            return found
         if ends and self.errs(self._config.misjudged_range / 2):
             self.log(
                 "misjudged_range", f"{'did not see' if found else 'saw'} that {candidate.name} meets {asked.cue!r}"

@@ -13,6 +13,7 @@ import numpy as np
 
 from synth.agents.scripted.choosing import GoldChooser, is_end
 from synth.agents.scripted.config import TeacherConfig
+from synth.agents.scripted.graph.conditions import fact_that_meets
 from synth.agents.scripted.matching import Lexicon, fit_of, is_value_kind, likeness, same_name
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
 from synth.agents.scripted.state import State, Value
@@ -24,7 +25,7 @@ from synth.schemas.tasks import Hop, Node, Task
 __all__ = ["GraphGoldChooser"]
 
 
-_LIKE = 0.45
+_LIKE = 0.3
 """So like the right relation must one be that is read by mistake now and then. A habit needs no reason."""
 
 
@@ -147,18 +148,10 @@ class GraphGoldChooser(GoldChooser):
         return any(entity in (end.id, end.document_id) for hop in hops for end in (hop.source, hop.target))
 
     def meets(self, clue: int, name: str, candidate: Value, ends: Sequence[Far], *, source: bool) -> Far | None:
-        for hop in self._hops(clue):
-            for end in ends:
-                if (
-                    source
-                    and end.id
-                    and end.id == candidate.place
-                    and end.id in (hop.target.id, hop.target.document_id)
-                ):
-                    return end
-                if not source and is_end(hop.target, candidate):
-                    return end  # a fact by the relation of the hop, whose target this is
-        return None
+        # A candidate that is wrong may meet this condition all the same: another one tells.
+        found = fact_that_meets(self._state.reading.clues[clue], name, candidate, ends, source=source)
+        right = not source and any(is_end(hop.target, candidate) for hop in self._hops(clue))
+        return found or (ends[0] if right and ends else None)
 
     def verifies(self, value: Value) -> bool:
         return float(self._generator.random()) < self._config.verify

@@ -12,7 +12,8 @@ import numpy as np
 
 from synth.agents.scripted.choosing import PageChooser
 from synth.agents.scripted.matching import content, same_name, short, strip, uncapitalised
-from synth.agents.scripted.pages.planner import PageReader, Query, search_call
+from synth.agents.scripted.pages.crosscheck import CrossChecking
+from synth.agents.scripted.pages.planner import Query, search_call
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State, Value, key_of
@@ -24,7 +25,7 @@ from synth.text.words import fold
 __all__ = ["PagePlanner"]
 
 
-class PagePlanner(PageReader):
+class PagePlanner(CrossChecking):
     """The whole planner over pages; a new one is made for each turn."""
 
     def __init__(

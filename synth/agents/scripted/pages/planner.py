@@ -45,6 +45,8 @@ class PageReader(LongDocuments):
     """What a planner over pages does but for collecting sets: searches, opens, finds."""
 
     credibility: CredibilityCheck | None = None
+    checked = False
+    """Whether it was just seen what another page has on it."""
 
     def as_tools(self, call: Call) -> list[Call]:
         name, arguments = call
@@ -194,7 +196,7 @@ class PageReader(LongDocuments):
             sentence = self.chooser.support(number, name, current)
             if sentence is not None:
                 self.quote(sentence, short(current.title), name)
-                self.note("found", short(self.chooser.subject(number, current, sentence)))
+                self.note(self.taken_as(number), short(self.chooser.subject(number, current, sentence)))
                 return []
             option = self.chooser.option(number, name, current)
             if option is not None:
@@ -236,7 +238,13 @@ class PageReader(LongDocuments):
     # Conditions.
 
     def fails(self, clue: Clue, name: str, value: Value) -> None:
-        self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
+        page = self.seen.documents.get(value.document or "")
+        number = self.state.reading.clues.index(clue)
+        otherwise = self.chooser.contrary(number, name, page) if page is not None else None
+        if page is None or otherwise is None:
+            self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
+            return
+        self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
 
     def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
         for document in self._tested_pages(number, name, hint, value):
@@ -283,6 +291,8 @@ class PageReader(LongDocuments):
     # The end.
 
     def _last_look(self, value: Value) -> list[Call]:
+        if self.checked:
+            return []
         page = self.seen.documents.get(value.document or "")
         if self.noted and self.chooser.verifies(value):
             if value.place is not None and page is None:

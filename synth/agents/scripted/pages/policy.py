@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from synth.agents.scripted.matching import content_stems, introduces_alias, likeness, same_name, similarity
-from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.options import Option, about, context_of, folder_words, options_in, subject
 from synth.agents.scripted.pages.entries import entries_with, told_in
+from synth.agents.scripted.pages.speaking import speaks_of, values_in, within
 from synth.agents.scripted.pages.turning import MENTIONS, PageTurning
 from synth.agents.scripted.reference import looks_like
 from synth.agents.scripted.seen import SeenDocument
@@ -232,10 +232,8 @@ class PageReadingChooser(PageTurning):
 
     def _within(self, document: SeenDocument, span: tuple[str, str]) -> list[Passage]:
         """Sentences that name a value in the span, as far as it judges that right."""
-        kinds: tuple[ValueKind, ...] = ("date", "year", "quantity", "number")
-        told = [(s, [o.text for kind in kinds for o in options_in(s, kind)]) for s in document.sentences()]
-        inside = [s for s, values in told if any(span_holds(value, span) for value in values)]
-        outside = [s for s, values in told if values and s not in inside]
+        inside = [s for s in document.sentences() if within(s, span)]
+        outside = [s for s in document.sentences() if values_in(s) and s not in inside]
         if not (inside or outside) or not self.errs(self._config.misjudged_range):
             return inside
         self.log(
@@ -286,6 +284,12 @@ class PageReadingChooser(PageTurning):
         scored = [(similarity(asked.cue, context_of(s), self._lexicon, known) + self._noise(), s) for s in mentioning]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
+
+    def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
+        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon)
+
+    def crosschecks(self, value: Value | None) -> bool:
+        return float(self._generator.random()) < 0.4 * self._config.skill
 
     # Sets.
 

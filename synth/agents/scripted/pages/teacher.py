@@ -4,41 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from synth.agents.scripted.choosing import GoldChooser, is_end
-from synth.agents.scripted.config import TeacherConfig
-from synth.agents.scripted.matching import Lexicon, likeness, same_name, similarity
-from synth.agents.scripted.options import Option, listed_with, options_in, subject, term
+from synth.agents.scripted.choosing import is_end
+from synth.agents.scripted.matching import likeness, same_name, similarity
+from synth.agents.scripted.options import Option, holds, listed_with, options_in, subject, term
 from synth.agents.scripted.options import names as names_it
+from synth.agents.scripted.pages.gold_turning import GoldPageTurning
+from synth.agents.scripted.pages.speaking import speaks_of, within
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.state import State, Value
+from synth.agents.scripted.state import Value
 from synth.environments.answers import judge
 from synth.environments.passages import Passage
 from synth.environments.shown import Hit
 from synth.schemas.documents import ValueKind
-from synth.schemas.tasks import Hop, Task
+from synth.schemas.tasks import Hop
 from synth.text.words import fold, words
 
 _WHOLE_PAGES = frozenset(("page", "module", "index"))
 """Kinds of things that a whole document is about: a link to any place in it leads to them."""
 
+_FITS = 0.25
+"""How like the clue a snippet or a sentence must be to be worth a look."""
+_STATED = 0.4
+"""How like the clue a sentence must be to state it."""
+
 __all__ = ["PageGoldChooser"]
 
 
-class PageGoldChooser(GoldChooser):
-    def __init__(
-        self, task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
-    ) -> None:
-        super().__init__(task, state, lexicon, config, generator)
-        self._looks_at: dict[int, Hop | None] = {}
-
-    def _hop(self, clue: int) -> Hop | None:
-        """The hop behind a clue; of several the one that is looked at."""
-        if clue in self._looks_at:
-            return self._looks_at[clue]
-        return next(iter(self._all_hops(clue)), None)
-
+class PageGoldChooser(GoldPageTurning):
     # Sets: which of the hops behind a clue.
 
     def look_at(self, clue: int, member: Value | None, document: SeenDocument | None = None) -> None:
@@ -82,8 +74,9 @@ class PageGoldChooser(GoldChooser):
         gold = [hit for hit in hits if hit.document in wanted]
         folders = {hit.document.rpartition("/")[0] for hit in gold}
         alike = [hit for hit in hits[:8] if hit not in gold and hit.document.rpartition("/")[0] in folders]
-        other = self._detour(clue, alike)
-        return [*gold, other] if other is not None else gold
+        likely = [hit for hit in alike if self._seems(clue, name, hit)][: self._config.rivals]
+        other = self._detour(clue, alike) if not likely else None
+        return [*gold, *likely, *([other] if other is not None else [])]
 
     def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
         return False
@@ -98,7 +91,7 @@ class PageGoldChooser(GoldChooser):
             bar = 0.3 if not same_name(gold.title, name) else 1.0
             alike = [h for h in hits if h is not gold and (same_name(h.title, name) or likeness(h.title, name) >= bar)]
             if self._must_meet():
-                alike += [h for h in hits if h is not gold and h not in alike and _holds(h.title, name)]
+                alike += [h for h in hits if h is not gold and h not in alike and holds(h.title, name)]
             return self._detour(clue, alike) or gold
         if wanted:
             return None
@@ -124,7 +117,31 @@ class PageGoldChooser(GoldChooser):
         gold = next((hit for hit in hits if hit.document in documents), None)
         if gold is None:
             return None
-        return self._detour(clue, [hit for hit in hits[:3] if hit is not gold]) or gold
+        return (
+            self._rival_hit(clue, name, hits, gold)
+            or self._detour(clue, [h for h in hits[:3] if h is not gold])
+            or gold
+        )
+
+    def _rival_hit(self, clue: int, name: str, hits: Sequence[Hit], gold: Hit) -> Hit | None:
+        """The first result above the right one that looks as good, where a further condition tells right from wrong:
+        as in a list (:meth:`_rival`)."""
+        if not self._is_tested(clue):
+            return None
+        folder = gold.document.rpartition("/")[0]
+        before = [hit for hit in hits[: hits.index(gold)] if hit.document.rpartition("/")[0] == folder]
+        likely = [hit for hit in before if self._seems(clue, name, hit)]
+        return likely[0] if 0 < len(likely) <= self._config.rivals else None
+
+    def _seems(self, clue: int, name: str, hit: Hit) -> bool:
+        """Whether a snippet names ``name`` and speaks in words like those of the clue."""
+        cue = self._state.reading.clues[clue].cue
+        return bool(name) and holds(hit.text, name) and similarity(cue, hit.text, self._lexicon, (name,)) >= _FITS
+
+    def _is_tested(self, clue: int) -> bool:
+        """Whether further conditions hold for what the clue leads to."""
+        clues = self._state.reading.clues
+        return sum(other.target == clues[clue].target for other in clues) > 1
 
     def _detour(self, clue: int, others: Sequence[Hit]) -> Hit | None:
         """At most one per clue: only while nothing was rejected for it."""
@@ -178,8 +195,7 @@ class PageGoldChooser(GoldChooser):
         who goes straight to the right one has used what was not read."""
         clues = self._state.reading.clues
         names = listed_with(gold)
-        tested = sum(other.target == clues[clue].target for other in clues) > 1
-        if not tested or gold.text not in names or names.index(gold.text) > self._config.rivals:
+        if not self._is_tested(clue) or gold.text not in names or names.index(gold.text) > self._config.rivals:
             return None
         known = {value.name for value in self._state.values.values()} | {other.name for other in clues}
         options = {option.text: option for option in options_in(gold.sentence, "entity")}
@@ -224,14 +240,18 @@ class PageGoldChooser(GoldChooser):
             if document is not None and option.document == document and (not fragment or named or whole):
                 return option
         for name in sorted(names, key=lambda name: (-len(name), name)):
-            if f" {fold(name)} " in f" {fold(sentence.text)} " and name in sentence.text:
+            if holds(sentence.text, name) and name in sentence.text:
                 return Option(name, sentence)
+            if sentence.text.casefold().startswith(name.casefold()) and holds(sentence.text, name):
+                return Option(sentence.text[: len(name)], sentence)  # a capital, as the sentence begins with it
         return next((o for o in options if any(judge(o.text, gold=name, kind=kind).correct for name in names)), None)
 
     def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         hop = self._hop(clue)
-        if hop is None or hop.target.document_id != document.document:
+        if hop is None:
             return None
+        if hop.target.document_id != document.document:
+            return self._stated(clue, name, name, document) if self._is_tested(clue) else None
         if not self._is_target(hop, document.title) and hop.target.kind != "page":
             return None  # an entry on this page: its name must be seen, which is for ``option`` to find
         stated = [
@@ -262,7 +282,7 @@ class PageGoldChooser(GoldChooser):
         known = self._state.values.get(self._state.reading.clues[clue].target)
         page = known.document if known is not None else hop.target.document_id
         if page != hop.target.document_id and not any(same_name(candidate, end) for end in target):
-            return None
+            return self._stated(clue, name, candidate if self.is_source(clue, name, document) else name, document)
         if hop.evidence.document_id == document.document:
             for sentence in document.sentences():
                 if _overlaps(hop.evidence.quote, sentence.text):
@@ -274,62 +294,25 @@ class PageGoldChooser(GoldChooser):
                 return sentence
         return None
 
-    def reads_on(self, clue: int, document: SeenDocument) -> bool:
-        hop = self._hop(clue)
-        if hop is None:
-            return document.document in self._task.gold_documents
-        if self._astray(clue):
-            return document.total > 2 and not any(f.document == document.document for f in self._state.seen.finds)
-        return document.document == hop.evidence.document_id
+    def _stated(self, clue: int, name: str, other: str, document: SeenDocument) -> Passage | None:
+        """The sentence that says of a candidate what the clue asks for, as any reader would find it."""
+        asked = self._state.reading.clues[clue]
+        sentences = [s for s in document.sentences() if s.text != s.heading]
+        if asked.span is not None:
+            found = [s for s in sentences if within(s, asked.span)]
+        else:
+            found = [s for s in sentences if other and holds(s.text, other)]
+        fits = [similarity(asked.cue, s.text, self._lexicon, (name, other, document.title)) for s in found]
+        best = max(range(len(found)), key=lambda at: (fits[at], -at), default=None)
+        return found[best] if best is not None and fits[best] >= _STATED else None
 
-    def _astray(self, clue: int) -> bool:
-        """Whether it tests a candidate that is wrong: a look is enough then, reading to the end would be odd."""
-        value = self._state.values.get(self._state.reading.clues[clue].target)
-        hop = self._hop(clue)
-        if value is None or hop is None:
-            return False
-        right = any(names_it(value.name, name) for name in (hop.target.name, *hop.target.aliases))
-        return not right and value.document != hop.target.document_id
+    def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
+        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon)
 
-    def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
-        hop = self._hop(clue)
-        if self._astray(clue):
-            return patterns[0]
-        quote = fold(hop.evidence.quote if hop is not None else self._task.answer)
-        held = [pattern for pattern in patterns if fold(pattern) and f" {fold(pattern)} " in f" {quote} "]
-        if held and " " in held[0]:
-            return held[0]  # a stretch of the passage itself
-        if not held and hop is not None and patterns and names_it(patterns[0], hop.source.name):
-            return patterns[0]
-        return max(held, key=len, default=None)
-
-    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int | None:
-        """Of the pages with matches the one of the last match before the evidence ends; none where it is far off."""
-        hop = self._hop(clue)
-        if hop is None or hop.evidence.document_id != document.document:
-            return pages[0]
-        before = [place for place in self._places(document) if place[1] < hop.evidence.end]
-        if not before:
-            return None
-        page, character = before[-1]
-        return page if page in pages and hop.evidence.start - character < 3000 else None
-
-    def _places(self, document: SeenDocument) -> list[tuple[int, int]]:
-        """(page, character) of all matches that finds showed in ``document``, in order."""
-        finds = [find for find in self._state.seen.finds if find.document == document.document]
-        return sorted((place for find in finds for place in find.places), key=lambda place: place[1])
-
-    def leaf(self, clue: int, document: SeenDocument) -> int | None:
-        """About where the evidence stands, going by the matches that were shown with page and character."""
-        hop = self._hop(clue)
-        places = self._places(document)
-        if hop is None or hop.evidence.document_id != document.document or self._astray(clue):
-            return None
-        page, character = places[-1] if places else (1, 0)
-        size = character / (page - 0.5) if page > 1 else 3500.0
-        wanted = page + round((hop.evidence.start - character) / size)
-        unread = [page for page in range(1, document.total + 1) if page not in document.pages]
-        return min(unread, key=lambda page: (abs(page - wanted), page), default=None)
+    def crosschecks(self, value: Value | None) -> bool:
+        if value is not None and value.document is not None and not self._right(value.name):
+            return False  # the page has the name in full: that look comes first
+        return float(self._generator.random()) < self._config.crosscheck
 
     def starts_with_candidate(self, clue: int) -> bool:
         hop = self._hop(clue)
@@ -365,7 +348,3 @@ def _overlaps(quote: str, sentence: str) -> bool:
         return True
     a, b = set(words(quote)), set(words(sentence))
     return len(a & b) >= 0.8 * len(a)
-
-
-def _holds(text: str, name: str) -> bool:
-    return f" {fold(name)} " in f" {fold(text)} "

@@ -1,0 +1,64 @@
+"""Before the answer: a look at what another page has on it."""
+
+from __future__ import annotations
+
+from synth.agents.contract import Turn
+from synth.agents.scripted.matching import quotable, short
+from synth.agents.scripted.options import holds
+from synth.agents.scripted.pages.planner import PageReader, search_call
+from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.turn_planner import Call
+
+__all__ = ["CrossChecking"]
+
+
+class CrossChecking(PageReader):
+    def _finish(self) -> Turn:
+        calls = self._crosscheck()
+        return self._act(calls) if calls else super()._finish()
+
+    def _crosscheck(self) -> list[Call]:
+        """Calls that look if another page has it otherwise; none, and what that showed is said."""
+        about = self._last_read()
+        if about is None:
+            return []
+        number, name = about
+        query = self._reverse_queries(self.state.reading.clues[number], name)[0]
+        made, todo = self.searched([query])
+        if self.noted:
+            if not todo or not self.chooser.crosschecks(self.state.values.get(self.state.reading.answer)):
+                return []
+            self.thoughts.add("crosscheck", name=name)
+            return [search_call(*query)]
+        page = self.seen.documents.get(self.seen.current or "")
+        if made and made[-1].turn == self.seen.turns - 1:
+            hits = [hit for hit in self.untried(number, made[-1].hits) if holds(hit.text, name)]
+            self.checked = True
+            if not hits:
+                self.thoughts.add("crosscheck_none", name=name)
+                return []
+            self.thoughts.add("crosscheck_open", title=short(hits[0].title), name=name)
+            return [("open", {"document": hits[0].document})]
+        if made and made[-1].turn == self.seen.turns - 2 and page is not None and self._just_read(page):
+            self.checked = True
+            self._comment_on_crosscheck(number, name, page)
+        return []
+
+    def _last_read(self) -> tuple[int, str] | None:
+        """The clue that was settled last, of those that lead on from a name; and that name."""
+        clues = self.state.reading.clues
+        found = [(n, self.source(clue)[0]) for n, clue in enumerate(clues) if not (clue.value or clue.every)]
+        return next(((n, name) for n, name in reversed(found) if name), None)
+
+    def _comment_on_crosscheck(self, number: int, name: str, page: SeenDocument) -> None:
+        if self.credibility is not None and self.credibility.rejects(number, "", page, self.thoughts):
+            return
+        value = self.state.values.get(self.state.reading.clues[number].target)
+        said = [s for s in page.sentences() if holds(s.text, name) and quotable(s.text) and s.text != s.heading]
+        agrees = next((s for s in said if value is not None and holds(s.text, value.name)), None)
+        if agrees is not None:
+            self.thoughts.add("crosscheck_agrees", title=short(page.title), quote=agrees.text)
+        elif said and self.chooser.contrary(number, "", page) is None:
+            self.thoughts.add("crosscheck_says", title=short(page.title), name=name, quote=said[0].text)
+        else:
+            self.thoughts.add("crosscheck_silent", title=short(page.title), name=name)

@@ -1,0 +1,41 @@
+"""What sentences of a page say of what a clue asks for, whoever reads them."""
+
+from __future__ import annotations
+
+from synth.agents.scripted.matching import Lexicon, quotable, similarity
+from synth.agents.scripted.operations import span_holds
+from synth.agents.scripted.options import options_in
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.seen import SeenDocument
+from synth.environments.passages import Passage
+from synth.schemas.documents import ValueKind
+
+__all__ = ["speaks_of", "values_in", "within"]
+
+_KINDS: tuple[ValueKind, ...] = ("date", "year", "quantity", "number")
+_SPEAKS = 0.4
+"""How like the clue a sentence must be to speak of what it asks for."""
+
+
+def values_in(sentence: Passage) -> list[str]:
+    """Dates, numbers and quantities of a sentence."""
+    return [option.text for kind in _KINDS for option in options_in(sentence, kind)]
+
+
+def within(sentence: Passage, span: tuple[str, str]) -> bool:
+    """Whether a sentence names a value in the span."""
+    return any(span_holds(value, span) for value in values_in(sentence))
+
+
+def speaks_of(clue: Clue, name: str, document: SeenDocument, lexicon: Lexicon) -> Passage | None:
+    """The sentence that speaks of what the clue asks for and says something else: another value, another name."""
+    best: tuple[float, Passage] | None = None
+    for sentence in document.sentences():
+        told = values_in(sentence) if clue.span is not None else [o.text for o in options_in(sentence, "entity")]
+        says_it = within(sentence, clue.span) if clue.span is not None else name.casefold() in sentence.text.casefold()
+        if not (told or clue.value) or says_it or sentence.text == sentence.heading or not quotable(sentence.text):
+            continue
+        fit = similarity(clue.cue, sentence.text, lexicon, (name, document.title, *told))
+        if fit >= _SPEAKS and (best is None or fit > best[0]):
+            best = fit, sentence
+    return best[1] if best is not None else None
