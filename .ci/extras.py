@@ -54,6 +54,7 @@ SUITES = {
     "train": Suite(("train",), TORCH),
     "web": Suite(("web",), system=("chromium-headless-shell",)),  # twice as quick as the whole browser
     "mcp": Suite(("mcp",), long=("test_extra_mcp_reverse.py",)),
+    "gallery": Suite(()),
     "formats": Suite((), ("atif==1.8.0",)),
     "model": Suite(("train",), (*TORCH, "gguf>=0.19")),
 }

@@ -32,22 +32,20 @@ _LOCAL = "http://localhost:8000/v1"
 def list_datasets(as_json: JsonOption = False) -> None:
     """List the datasets that ship with synth, and what there is to choose from."""
 
-    recipes = [load.load_recipe(name) for name in load.builtin_names()]
+    recipes = {
+        group: [load.load_recipe(name) for name in names]
+        for group, names in (("datasets", load.builtin_names()), ("gallery", load.gallery_names()))
+    }
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "datasets": [{"name": r.name, "description": r.description, "tasks": r.tasks} for r in recipes],
-                    **{table: choices(table) for table in sorted(TABLES)},
-                },
-                indent=2,
-            )
-        )
+        shown = {
+            group: [{"name": r.name, "description": r.description, "tasks": r.tasks} for r in of]
+            for group, of in recipes.items()
+        }
+        print(json.dumps({**shown, **{table: choices(table) for table in sorted(TABLES)}}, indent=2))
         return
-    width = max(len(r.name) for r in recipes)
-    for r in recipes:
-        print(f"{r.name:<{width}}  {' '.join(r.description.split())}")
-    print()
+    width = max(len(r.name) for of in recipes.values() for r in of)
+    for heading, of in zip(("", "With the settings of a paper:\n"), recipes.values(), strict=True):
+        print(heading + "\n".join(f"{r.name:<{width}}  {' '.join(r.description.split())}" for r in of) + "\n")
     for table in ("backends", "environments", "formats", "label_rules", "rewards", "shapes", "sources", "stages"):
         if names := choices(table):
             print(f"{table.replace('_', ' ')}: {', '.join(names)}")

@@ -17,15 +17,24 @@ from synth.places import refuse_remote
 from synth.recipe.model import Recipe
 from synth.registry import choices
 
-__all__ = ["builtin_names", "builtin_text", "lay_settings", "load_recipe", "parse_recipe"]
+__all__ = ["builtin_names", "builtin_text", "gallery_names", "lay_settings", "load_recipe", "parse_recipe"]
 
 _SUFFIX = ".yaml"
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Names of the recipes that ship with the package, sorted."""
-    folder = resources.files("synth.recipe") / "builtin"
-    return tuple(sorted(f.name.removesuffix(_SUFFIX) for f in folder.iterdir() if f.name.endswith(_SUFFIX)))
+    """Names of the recipes that ship with the package, sorted; those of published systems go by themselves."""
+    return _names("builtin")
+
+
+def gallery_names() -> tuple[str, ...]:
+    """Names of the recipes that set what a paper published, sorted."""
+    return _names("gallery")
+
+
+def _names(folder: str) -> tuple[str, ...]:
+    files = (resources.files("synth.recipe") / folder).iterdir()
+    return tuple(sorted(f.name.removesuffix(_SUFFIX) for f in files if f.name.endswith(_SUFFIX)))
 
 
 def builtin_text(name: str) -> str:
@@ -34,13 +43,15 @@ def builtin_text(name: str) -> str:
     Raises:
         InputError: no builtin recipe has that name; the line names those that there are.
     """
-    if name not in builtin_names():
+    folder = "gallery" if name in gallery_names() else "builtin"
+    if folder == "builtin" and name not in builtin_names():
+        nearest = _nearest(name, (*builtin_names(), *gallery_names()))
         raise InputError(
             f"there is no dataset {name!r}",
-            mend=f"{_nearest(name, builtin_names())}builtin datasets: {', '.join(builtin_names())}; "
+            mend=f"{nearest}builtin datasets: {', '.join(builtin_names())}; `synth list` shows those of papers, too; "
             "or give a recipe of your own with --recipe FILE",
         )
-    return (resources.files("synth.recipe") / "builtin" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    return (resources.files("synth.recipe") / folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
 
 
 def load_recipe(

@@ -37,9 +37,11 @@ def short_recipe(dataset: str, settings: Mapping[str, Any]) -> str:
         InputError: there is no such builtin dataset, or a setting that does not fit.
     """
     load_recipe(dataset, settings=settings)
-    data = yaml.safe_load(builtin_text(dataset))
+    text = builtin_text(dataset)
+    data = yaml.safe_load(text)
     lay_settings(data, settings)
     lines = [f"# A recipe of synth, begun from {dataset}. `synth init --full` shows every key with its default."]
+    lines += [line for line in text.splitlines() if line.startswith("#")]
     for key, value in data.items():
         lines += [f"# {_sentence(key)}", *_short(key, value)]
     lines += ["", "# Remove the number sign to change one of these."]

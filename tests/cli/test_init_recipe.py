@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from synth.cli import main
-from synth.recipe.load import builtin_names, load_recipe
+from synth.recipe.load import builtin_names, builtin_text, gallery_names, load_recipe
 from synth.recipe.template import OPTIONAL
 
 
@@ -20,6 +20,16 @@ def test_the_short_recipe_is_short_and_means_what_ships(tmp_path: Path, name: st
     assert len(lines) <= 45
     assert load_recipe(file=file) == load_recipe(name)
     assert all(lines[number - 1].startswith("# ") for number, line in enumerate(lines) if line[:1].isalpha())
+
+
+@pytest.mark.parametrize("name", gallery_names())
+def test_a_recipe_of_the_gallery_says_whose_it_is_and_what_is_simpler_here(tmp_path: Path, name: str) -> None:
+    comment = [line for line in builtin_text(name).splitlines() if line.startswith("#")]
+    assert "Here:" in " ".join(comment)
+    recipe = load_recipe(name)
+    assert (recipe.name, bool(recipe.description)) == (name, True)
+    main(["init", str(tmp_path / "recipe.yaml"), "--from", name])
+    assert load_recipe(file=tmp_path / "recipe.yaml") == recipe
 
 
 def test_it_begins_with_what_the_user_has(tmp_path: Path) -> None:

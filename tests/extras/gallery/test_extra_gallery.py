@@ -1,0 +1,28 @@
+"""Every recipe of the gallery builds ten tasks, and every row of the dataset proves itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import synth
+from synth.cli import main
+from synth.recipe.load import gallery_names
+
+pytestmark = pytest.mark.extras
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Recipes of one world share its stages."""
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.mark.parametrize("name", gallery_names())
+def test_it_builds_and_holds(name: str, tmp_path: Path, store: Path) -> None:
+    made = synth.build(name, tasks=10, out=tmp_path / name, store=store)
+    main(["validate", str(made.path), "--deep"])
+    dataset = synth.load(made.path)
+    assert len(list(dataset.rows("tasks"))) == 10
+    assert any(run.success for run in dataset.rows("trajectories") if run.role == "teacher")
