@@ -1,4 +1,4 @@
-"""How varied the thoughts of each role are: with names, numbers and quotations masked, the way of putting it is left."""
+"""How varied the thoughts of each role are, with names, numbers and quotations masked."""
 
 from __future__ import annotations
 
