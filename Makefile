@@ -17,8 +17,8 @@ MODEL := .venv-model/.installed
 MODEL_FOLDER ?=
 DOCS := .venv-docs/.installed
 EFFICACY_OUT ?= out/efficacy
-# One more than there are cores: builds of tests sleep, wait for servers and are killed.
-WORKERS ?= $(shell n=$$(nproc); echo $$((n < 3 ? n + 1 : 4)))
+# Two more than there are cores, at most four: builds of tests sleep, wait for servers and are killed.
+WORKERS ?= $(shell n=$$(nproc); echo $$((n < 2 ? n + 2 : 4)))
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help

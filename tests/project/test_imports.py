@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,7 @@ def imports_of(path: Path, modules: set[str]) -> Iterator[tuple[str, bool]]:
                 yield name, id(node) in inside
 
 
+@cache
 def graph_of(root: Path) -> dict[str, list[tuple[str, bool]]]:
     files = {".".join(path.relative_to(root).with_suffix("").parts): path for path in (root / "synth").rglob("*.py")}
     files = {name.removesuffix(".__init__"): path for name, path in files.items()}
