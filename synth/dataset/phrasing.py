@@ -15,11 +15,15 @@ from functools import cache
 
 from synth.agents.scripted.phrases import PHRASES
 from synth.dataset.reader import Dataset
-from synth.schemas.plans import Planned
+from synth.schemas.adp import ContentItem
+from synth.schemas.plans import Planned, RuleHidden
+from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.row import Row
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.text.words import fold
 
-__all__ = ["Said", "TellingPhrase", "phrases_of", "telling", "telling_phrases"]
+__all__ = ["Said", "TellingPhrase", "Wording", "phrases_of", "telling", "telling_phrases"]
 
 _LONGEST = 6
 """Words of a phrase."""
@@ -27,13 +31,24 @@ _RATIO = 5.0
 """Likelihood ratio above which a phrase is named."""
 _CERTAIN = 4.5
 """Standard errors (signed root of the likelihood-ratio statistic): thousands of phrases are looked at."""
+_MOST = 2_000
+"""Rows of a class that are looked at: the first ones."""
+_CLASSES = (
+    ("teacher success", "teacher failure"),
+    ("policy success", "policy failure"),
+    ("teacher success", "policy success"),
+    ("refused", "done"),
+    ("hidden rule", "no hidden rule"),
+    ("planted", "real"),
+)
 _EVIDENCE = (
     *("find_word", "found_page", "leaf", "next_page", "outline"),
     *("answer_early", "answer_guess", "dead_end", "failed", "fits_none", "g_dead_end", "g_none", "give_up"),
     *("no_result", "postpone", "untold", "p_around", "p_bend", "p_insist", "p_twice", "p_wrong"),
+    *("p_unwritten", "p_instead_try"),
 )
-"""What an agent says where it leafs through a long document in vain, has failed, is about to, or errs for all to see:
-the outcome, and no accident of wording."""
+"""What an agent says where it leafs through a long document in vain, has failed, is about to, errs for all to see, or
+was stopped by the application: the outcome, and no accident of wording."""
 _MASKED = re.compile(r"\"[^\"]*\"|“[^”]*”|\d[\d.,:/-]*")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[.!?:…]")
 
@@ -43,7 +58,7 @@ class TellingPhrase(Row):
 
     phrase: str
     classes: str
-    """``policy: success against failure`` and the like: the class that has it, against the other."""
+    """``policy success against policy failure`` and the like: the class that has it, against the other."""
     runs: int
     """Runs of the first class that hold it."""
     of: int
@@ -67,32 +82,70 @@ class Said:
         self.holding.update(phrases)
 
 
-def telling_phrases(dataset: Dataset) -> tuple[TellingPhrase, ...]:
-    """The worst first, over the thoughts of scripted players (of each role, those that succeeded against those that
-    failed; of those that succeeded, one role against the other) and over requests (refused ones against the others). A
-    model's phrases are its own, and are not looked at."""
-    runs: dict[tuple[str, str], Said] = {}
-    for row in dataset.rows("trajectories"):
-        if row.model is None and row.verdict.correct is not None:
-            texts = [getattr(item, "reasoning_content", None) for item in row.content]
-            own = runs.setdefault((row.role, "success" if row.success else "failure"), Said())
-            own.add(phrases_of(text for text in texts if text))
-    asked: dict[str, Said] = {}
-    for task in dataset.rows("tasks"):
+class Wording:
+    """What the rows of a dataset say, by class, as they stream past: thoughts of scripted players (by role, those that
+    succeeded and those that failed; requests that a hidden rule forbids and others), requests (refused ones and
+    others), and rejected sides of pairs (planted ones and real ones). A model's phrases are its own."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, Said] = {}
+        self._hidden: dict[str, bool] = {}
+        """Task with a plan -> whether a hidden rule forbids what is asked for."""
+        self._own_words: set[str] = set()
+        """Runs of models and recorded ones."""
+
+    def see(self, row: Task | TrajectoryRow | PreferenceRow) -> None:
+        if isinstance(row, Task):
+            self._task(row)
+        elif isinstance(row, TrajectoryRow):
+            self._run(row)
+        elif row.trajectory_id not in self._own_words and row.kind is not PairKind.TRAJECTORY:
+            self._add("planted" if row.kind is PairKind.PERTURBATION else "real", _thoughts(row.rejected))
+
+    def _task(self, task: Task) -> None:
         if Planned.stand_in(task.details):
-            outcome = Planned.of(task.details).plan.outcome
-            asked.setdefault("refused" if outcome == "refused" else "done", Said()).add(phrases_of((task.question,)))
-    pairs = [(runs.get((role, "success")), runs.get((role, "failure")), role) for role in ("teacher", "policy")]
-    pairs.append((runs.get(("teacher", "success")), runs.get(("policy", "success")), "success, teacher or policy"))
-    pairs.append((asked.get("refused"), asked.get("done"), "requests"))
-    names = {"teacher": ("success", "failure"), "policy": ("success", "failure"), "requests": ("refused", "done")}
-    found: list[TellingPhrase] = []
-    for one, other, what in pairs:
-        if one is not None and other is not None:
-            first, second = names.get(what, ("teacher", "policy"))
-            found += telling(one, other, f"{what}: {first} against {second}")
-            found += telling(other, one, f"{what}: {second} against {first}")
-    return tuple(sorted(found, key=lambda one: (-one.ratio, one.phrase)))
+            self._hidden[task.id] = RuleHidden.of(task.details).hidden is not None
+            refused = Planned.of(task.details).plan.outcome == "refused"
+            self._add("refused" if refused else "done", [task.question])
+
+    def _run(self, row: TrajectoryRow) -> None:
+        if row.model is not None or row.environment == RECORDED:
+            self._own_words.add(row.id)
+            return
+        if row.verdict.correct is None:
+            return
+        thoughts = _thoughts(row.content)
+        self._add(f"{row.role} success" if row.success else f"{row.role} failure", thoughts)
+        if row.success and row.role == "teacher" and row.task_id in self._hidden:
+            self._add("hidden rule" if self._hidden[row.task_id] else "no hidden rule", thoughts)
+
+    def _add(self, name: str, texts: Iterable[str]) -> None:
+        said = self._said.setdefault(name, Said())
+        if said.runs < _MOST:
+            said.add(phrases_of(texts))
+
+    def telling(self) -> tuple[TellingPhrase, ...]:
+        """The worst first."""
+        found: list[TellingPhrase] = []
+        for first, second in _CLASSES:
+            one, other = self._said.get(first), self._said.get(second)
+            if one is not None and other is not None:
+                found += telling(one, other, f"{first} against {second}")
+                found += telling(other, one, f"{second} against {first}")
+        return tuple(sorted(found, key=lambda one: (-one.ratio, one.phrase)))
+
+
+def telling_phrases(dataset: Dataset) -> tuple[TellingPhrase, ...]:
+    """Phrases of a whole dataset that tell a class, the worst first."""
+    wording = Wording()
+    for table in ("tasks", "trajectories", "preferences"):
+        for row in dataset.rows(table):
+            wording.see(row)
+    return wording.telling()
+
+
+def _thoughts(content: Iterable[ContentItem]) -> list[str]:
+    return [thought for item in content if (thought := getattr(item, "reasoning_content", None))]
 
 
 def phrases_of(texts: Iterable[str]) -> frozenset[str]:

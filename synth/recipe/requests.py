@@ -58,6 +58,8 @@ def _is_triples(path: Path) -> bool:
     suffix = path.suffix.lower()
     if suffix in _SQLITE or path.is_dir():
         return False
+    if suffix == ".json":
+        return True  # lines of Wikidata's dump
     try:
         rows = _first_rows(path, suffix)
     except (OSError, ValueError, csv.Error):

@@ -1,7 +1,8 @@
 """What trees of documents give without a model: ``python tests/benchmarks/bench_documents.py FOLDER... [--tasks 100]``.
 
 A row for each folder: pages, facts by kind, tasks asked for and got, by shape, how often teacher and policy solve them,
-seconds of the whole build. Answers that are words of a menu are counted: there should be none. ``--propose`` makes the
+how many questions or answers name words of a menu (there should be none), seconds of the whole build. ``--propose``
+makes the
 tasks alone, which takes a fraction of the time, and counts them by what they ask for; ``--show 10`` prints that many of
 them to read.
 """
@@ -36,8 +37,11 @@ MENU = re.compile(
     re.IGNORECASE,
 )
 """Words of menus, where they are all that a question asks for."""
+QUOTED = re.compile("“([^”]*)”")
+TEXT = 300
+"""Characters from which a page says something; a page that has moved does not."""
 CANDIDATES = 6000
-HEADING = "| tree | pages | facts | tasks | shapes | teacher | policy | seconds |"
+HEADING = "| tree | pages (with text) | facts | tasks | shapes | teacher | policy | menus | seconds |"
 
 
 def facts(dataset: Dataset) -> str:
@@ -49,8 +53,10 @@ def facts(dataset: Dataset) -> str:
 
 
 def menus(dataset: Dataset) -> int:
-    """Answers that are words of a menu."""
-    return sum(MENU.fullmatch(answer.strip()) is not None for answer in dataset.table("tasks")["answer"].to_pylist())
+    """Answers, and pages or things named in questions, that are words of a menu."""
+    tasks = dataset.table("tasks").select(["question", "answer"]).to_pylist()
+    named = [name for task in tasks for name in (task["answer"], *QUOTED.findall(task["question"]))]
+    return sum(MENU.fullmatch(name.strip()) is not None for name in named)
 
 
 def success(dataset: Dataset, role: str) -> str:
@@ -70,16 +76,16 @@ def row(folder: Path, tasks: int) -> str:
         dataset = load(place / "out")
         seconds = time.perf_counter() - began
         shapes = Counter(dataset.table("tasks")["shape"].to_pylist())
-        if found := menus(dataset):
-            print(f"{folder.name}: {found} answers are words of a menu", flush=True)
+        lengths = [len(text) for text in dataset.table("documents")["text"].to_pylist()]
         cells = [
             folder.name,
-            f"{len(dataset.table('documents')):,}",
+            f"{len(lengths):,} ({sum(length >= TEXT for length in lengths):,})",
             facts(dataset),
             f"{len(dataset.table('tasks'))} of {tasks}",
             ", ".join(f"{name} {count}" for name, count in shapes.most_common()),
             success(dataset, "teacher"),
             success(dataset, "policy"),
+            f"{menus(dataset)}",
             f"{seconds:.0f}",
         ]
         return f"| {' | '.join(cells)} |"

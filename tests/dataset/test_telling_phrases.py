@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 from synth.agents.scripted.phrases import PHRASES
+from synth.dataset.files import Problems
 from synth.dataset.phrasing import Said, TellingPhrase, phrases_of, telling
+from synth.dataset.reader import load
+from synth.dataset.rules.rules import known_of
+from synth.dataset.rules.thoughts import THOUGHT_RULES
+from synth.schemas.adp import MessageAction
+from synth.schemas.plans import HiddenRule, Plan
+from synth.schemas.preferences import PairKind, PreferenceRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow, Verdict
 
 WORDS = "look up page name list find open read next other part question answer know long short".split()
 
@@ -56,3 +69,60 @@ def test_what_tells_nothing_or_is_evidence_is_not_named(told: str, other: str) -
 
 def test_a_few_runs_prove_nothing() -> None:
     assert found(runs(6, 1, "By the way this went well.", 0.5), runs(6, 2)) == []
+
+
+SAYS = "By the way this went well."
+PLAIN = "I look up the page and read it."
+
+
+def run_of(row: TrajectoryRow, thought: str, number: int, **changes: Any) -> TrajectoryRow:
+    action = MessageAction(content="x", reasoning_content=thought)
+    return row.model_copy(update={"id": f"run-{number}", "content": (row.content[0], action), "model": None, **changes})
+
+
+def asked(task: Task, question: str, number: int, outcome: str, hidden: bool) -> Task:
+    details: dict[str, Any] = {"plan": Plan(calls=(), outcome="refused", rule="r").model_dump(mode="json")}
+    details["plan"]["outcome"] = outcome
+    if outcome != "refused":
+        call = {"tool": "t", "arguments": {}, "changes": True, "instruction": "Do.", "given": {}}
+        details["plan"] |= {"calls": [call], "rule": None}
+    if hidden:
+        details["hidden"] = HiddenRule(rule="r", text="t", refusal="no").model_dump(mode="json")
+    return task.model_copy(update={"id": f"task-{number}", "question": question, "details": details})
+
+
+def planted(finished: Path, kind: str) -> Iterator[Any]:
+    """Sixty rows of each of two classes; those of the first say something that the others do not."""
+    dataset = load(finished)
+    task, row = next(dataset.rows("tasks")), next(dataset.rows("trajectories"))
+    pair = next(dataset.rows("preferences"))
+    good, bad = Verdict(correct=True, rule="exact"), Verdict(correct=False, rule="exact")
+    for number in range(60):
+        for first in (True, False):
+            at, text = 2 * number + first, SAYS if first else PLAIN
+            if kind == "success":
+                yield run_of(row, text, at, role="policy", success=first, verdict=good if first else bad)
+            elif kind == "role":
+                yield run_of(row, text, at, role="teacher" if first else "policy", success=True, verdict=good)
+            elif kind == "refused":
+                yield asked(task, text, at, "refused" if first else "done", False)
+            elif kind == "hidden rule":
+                yield asked(task, PLAIN, at, "refused", first)
+                yield run_of(row, text, at, role="teacher", success=True, verdict=good, task_id=f"task-{at}")
+            else:
+                side = (MessageAction(content="x", reasoning_content=text),)
+                which = PairKind.PERTURBATION if first else PairKind.VERIFIED_STEP
+                yield pair.model_copy(update={"id": f"pair-{at}", "kind": which, "rejected": side})
+
+
+@pytest.mark.parametrize("kind", ["success", "role", "refused", "hidden rule", "planted"])
+def test_a_phrase_of_one_class_of_rows_is_named_by_the_rule(finished: Path, kind: str) -> None:
+    known = known_of(None, None, (), Problems(100))
+    for row in planted(finished, kind):
+        for one in THOUGHT_RULES:
+            table = {Task: "tasks", TrajectoryRow: "trajectories", PreferenceRow: "preferences"}[type(row)]
+            if table in one.tables and one.name.startswith("phrases"):
+                assert list(one.find(row, known)) == []
+    found = [what for one in THOUGHT_RULES if one.close is not None for _, what in one.close(known)]
+    assert any("by the way this went well" in what for what in found), found
+    assert all(kind.partition(" ")[0] in what or kind == "role" for what in found)

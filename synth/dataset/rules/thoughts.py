@@ -9,8 +9,10 @@ from synth.agents.contract import History, Prompt
 from synth.agents.grounding.consistency import inconsistencies
 from synth.agents.grounding.diligence import unlooked
 from synth.agents.trajectory import history_of
-from synth.dataset.rules.rules import Known, rule
+from synth.dataset.phrasing import Wording
+from synth.dataset.rules.rules import Known, Place, rule
 from synth.schemas.plans import Planned
+from synth.schemas.preferences import PreferenceRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
 
@@ -60,4 +62,26 @@ def _read(row: TrajectoryRow, known: Known) -> tuple[Prompt, History] | None:
         return None  # the rules of the protocol say why
 
 
-THOUGHT_RULES = (thoughts, diligence)
+def _told(known: Known) -> Iterator[tuple[Place, str]]:
+    for one in known.of(Wording).telling():
+        counts = f"{one.runs:,} of {one.of:,} against {one.others:,} of {one.of_others:,}"
+        yield known.place, f"the phrase {one.phrase!r} tells {one.classes}: {counts}"
+
+
+@rule("tasks trajectories", text=True)
+def phrases_counted(row: Task | TrajectoryRow, known: Known) -> Iterator[str]:
+    """What rows say is kept until the last table (``phrases``)."""
+    known.of(Wording).see(row)
+    yield from ()
+
+
+@rule("preferences", text=True, close=_told)
+def phrases(row: PreferenceRow, known: Known) -> Iterator[str]:
+    """No phrase outside names, numbers and quotations stands in one class of rows five times as often as in the other,
+    unless it is the evidence: runs that succeed or fail, teacher or policy, requests refused or done, requests that a
+    hidden rule forbids, planted errors or real ones."""
+    known.of(Wording).see(row)
+    yield from ()
+
+
+THOUGHT_RULES = (thoughts, diligence, phrases_counted, phrases)

@@ -1,4 +1,4 @@
-"""Triples read from files: TSV, CSV, JSONL, Parquet, N-Triples."""
+"""Triples read from files: TSV, CSV, JSONL, Parquet, N-Triples, lines of Wikidata's dump."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from synth.errors import InputError
 from synth.inputs import open_input
 from synth.schemas.rejections import Reason, Rejection
 from synth.sources.facts.statements import FactsConfig, Statements, local_name
+from synth.sources.facts.wikidata import is_wikidata, wikidata_statements
 from synth.sources.facts.words import plain_label
 
 __all__ = ["TriplesConfig", "read_triples"]
@@ -23,8 +24,8 @@ _USUAL = {
     "relation": ("predicate", "property", "p"),
     "object": ("o", "tail", "value"),
 }
-_SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet", ".nt")
-_MEND = "give a file of triples with --source: TSV, CSV, JSONL, Parquet or N-Triples"
+_SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".nt")
+_MEND = "give a file of triples with --source: TSV, CSV, JSONL, Parquet, N-Triples or lines of Wikidata's dump"
 _STATEMENT = re.compile(
     r"<(?P<s>[^<>\s]+)>\s+<(?P<p>[^<>\s]+)>\s+(?:<(?P<o>[^<>\s]+)>|\"(?P<text>(?:[^\"\\]|\\.)*)\""
     r"(?:@(?P<language>[A-Za-z-]+)|\^\^<[^<>\s]+>)?)\s*\.\s*(?:#.*)?$"
@@ -38,7 +39,8 @@ class TriplesConfig(FactsConfig):
 
     source: ClassVar[str] = "triples"
     path: str = ""
-    """File of triples: TSV, CSV, JSONL or Parquet with the columns subject, relation and object, or N-Triples."""
+    """File of triples: TSV, CSV, JSONL or Parquet with the columns subject, relation and object, N-Triples, or lines of
+    Wikidata's JSON dump, which bring labels and aliases."""
     labels: str | None = None
     """File of the same formats with the columns id and label (more rows of an id are aliases). Without it ids are
     labels, and of an IRI what follows the last ``/`` or ``#``."""
@@ -86,22 +88,27 @@ def read_triples(config: TriplesConfig) -> Statements:
     iris: set[str] = set()
     count = 0
     nt = file.suffix.lower() == ".nt"
-    for number, row in enumerate(_statements(file, iris) if nt else _rows(file, _COLUMNS, config.columns), start=1):
+    wikidata = is_wikidata(file, _MEND)
+    if wikidata:
+        rows: Iterator[Any] = wikidata_statements(file, _MEND, iris, labels)
+    else:
+        rows = _statements(file, iris) if nt else _rows(file, _COLUMNS, config.columns)
+    for number, row in enumerate(rows, start=1):
         count += 1
         if row is None or not all(row):
             missing = "no statement" if row is None else f"no {_COLUMNS[[bool(part) for part in row].index(False)]}"
-            rejected.append(
-                Rejection(
-                    stage="read_triples",
-                    row_id=f"{file.name}#{number}",
-                    reason=Reason.MALFORMED,
-                    detail=f"{missing} in row {number}",
-                )
-            )
+            rejected.append(_rejection(f"{file.name}#{number}", f"{missing} in row {number}"))
         elif nt and row[1] == _LABEL:
             labels.setdefault(row[0], {})[row[2]] = None
         else:
             found[row] = None
+    if wikidata:  # what a part of the dump leaves out has no name that a question could call it by
+        bare = iris - labels.keys()
+        unnamed = [fact for fact in found if not labels.keys() >= {fact[0], fact[1]} or fact[2] in bare]
+        for fact in unnamed:
+            del found[fact]
+        if unnamed:
+            rejected.append(_rejection(file.name, f"{len(unnamed):,} statements of what has no label in the file"))
     if not found:
         raise InputError(f"{file.name} holds no fact", where="source.path", mend=_MEND)
     names = {key: tuple(each) for key, each in labels.items()}
@@ -122,6 +129,10 @@ def read_triples(config: TriplesConfig) -> Statements:
     )
 
 
+def _rejection(row: str, detail: str) -> Rejection:
+    return Rejection(stage="read_triples", row_id=row, reason=Reason.MALFORMED, detail=detail)
+
+
 def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> Iterator[Any]:
     """The wanted columns of each row, as trimmed text, empty where there is none."""
     suffix = file.suffix.lower()
@@ -129,7 +140,7 @@ def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> It
     try:
         if suffix == ".parquet":
             frame = pl.read_parquet(file)
-        elif suffix in (".jsonl", ".ndjson"):
+        elif suffix in (".jsonl", ".ndjson", ".json"):
             frame = pl.read_ndjson(file, infer_schema_length=None)
         elif suffix in (".tsv", ".csv"):
             separator = "\t" if suffix == ".tsv" else ","

@@ -55,6 +55,50 @@ def test_every_format_gives_the_same_graph(tmp_path: Path, suffix: str) -> None:
     assert vell == (("population", "1200"),)
 
 
+def entity(name: str, label: str, aliases: tuple[str, ...] = (), **claims: Any) -> str:
+    """A line of Wikidata's dump; a claim is (datatype, value), or (datatype, value, rank)."""
+    stated = {
+        relation: [
+            {
+                "rank": rank[0] if rank else "normal",
+                "mainsnak": {"snaktype": "value", "datatype": kind, "datavalue": {"value": value}},
+            }
+            for kind, value, *rank in of
+        ]
+        for relation, of in claims.items()
+    }
+    labels = {"en": {"language": "en", "value": label}} if label else {}
+    named = {"en": [{"language": "en", "value": alias} for alias in aliases]}
+    kind = "property" if name.startswith("P") else "item"
+    return json.dumps({"id": name, "type": kind, "labels": labels, "aliases": named, "claims": stated})
+
+
+def test_lines_of_wikidatas_dump_are_facts_with_labels_and_aliases(tmp_path: Path) -> None:
+    item, number = "wikibase-item", {"amount": "+1200", "unit": "1"}
+    founded = {"time": "+1291-08-01T00:00:00Z", "precision": 11}
+    lines = [
+        entity("P36", "capital"), entity("P31", "instance of"), entity("P1082", "population"),
+        entity("P571", "inception"), entity("P227", "catalogue number"),
+        entity(
+            "Q1", "Orrin", ("Kingdom of Orrin",), P31=[(item, {"id": "Q3"})],
+            P36=[(item, {"id": "Q2"}, "preferred"), (item, {"id": "Q4"})], P571=[("time", founded)],
+            P227=[("external-id", "4-77")], P47=[(item, {"numeric-id": 9})],
+        ),
+        entity("Q2", "Tarn", P1082=[("quantity", number), ("quantity", {**number, "amount": "+7"}, "deprecated")]),
+        entity("Q3", "country"),
+    ]  # fmt: skip
+    file = tmp_path / "part.json"
+    file.write_text("[\n" + ",\n".join([*lines, '{"id": 7']) + "\n]\n")
+    read = read_triples(TriplesConfig(path=str(file)))
+    assert read.facts == [("Q1", "P36", "Q2"), ("Q1", "P571", "1291-08-01"), ("Q2", "P1082", "1200")]
+    assert read.labels["Q1"] == ("Orrin", "Kingdom of Orrin")
+    assert read.types == {"Q1": "country"}
+    assert [row.detail for row in read.rejected] == [
+        "no statement in row 6",
+        "1 statements of what has no label in the file",
+    ]
+
+
 def test_labels_and_aliases_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "facts.csv").write_text("subject,relation,object\nQ1,P36,Q2\nQ1,P31,Q3\n")
     (tmp_path / "labels.csv").write_text("id,label\nQ1,Orrin\nQ1,Kingdom of Orrin\nQ2,Tarn\nQ3,country\nP36,capital\n")

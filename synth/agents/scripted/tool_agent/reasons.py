@@ -221,6 +221,7 @@ class Reasons:
         values = shown_values(arguments, texts)
         if call.changes:
             rule = self._governs(call.tool)
+            free = rule is None and "## Policy" in self.prompt.system
             if self.plan.outcome == "offered":
                 forbids = self.rule()
                 if self.plan.attempts:
@@ -238,7 +239,7 @@ class Reasons:
                     self.thoughts.add("p_line", line=line)
                 self.thoughts.add("p_rule", rule=rule.rstrip("."))
             if values:
-                self.thoughts.add("p_write_next" if self.changes() else "p_write", values=listed(values))
+                self.thoughts.add(self.going_on(free=free), values=listed(values))
             return
         if not self.history:
             from_user = [value for value in values if value in self.task.question]
@@ -250,6 +251,13 @@ class Reasons:
             self.thoughts.add("p_look", value=values[0])
         else:
             self.thoughts.add("p_look_plain")
+
+    def going_on(self, *, free: bool) -> str:
+        """How to put a change that is made now. ``free``: no rule of the policy is about it, which may be said; a rule
+        that is written nowhere shows only when it stops the call."""
+        if free and float(self.generator.random()) < 0.5:
+            return "p_try"
+        return "p_write_next" if self.changes() else "p_write"
 
     def _decisive(self, rule: str, about: Sequence[str] = ()) -> str | None:
         """The line of what was looked up to decide on something that a rule is about."""

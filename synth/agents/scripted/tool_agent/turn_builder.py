@@ -76,7 +76,7 @@ class TurnBuilder(Reasons):
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if values:
-            self.thoughts.add("p_try", values=listed(values))
+            self.thoughts.add(self.going_on(free=True), values=listed(values))
         return self._turn([(planned.tool, arguments)])
 
     def act(self, tool: str, arguments: dict[str, Any]) -> Turn:
