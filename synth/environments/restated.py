@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from synth.environments.verdicts import answer_core, denies, leaves_open
+from synth.environments.verdicts import answer_core
+from synth.environments.wording import denies, leaves_open
 from synth.schemas.trajectories import Verdict
 from synth.text.equivalence import spelled, unabbreviated
 from synth.text.forms import normalize

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.engine import Engine
+from synth.identity import hash_64
 from synth.schemas.reports import RoleReport
 from synth.schemas.searched import SearchedRow
 from synth.schemas.trajectories import RECORDED
@@ -27,10 +30,15 @@ def recorded_role(role: str, runs: StoredTable) -> RoleReport | None:
     """Who acted in a role, by what the runs say; None where there is none."""
     if not len(runs):
         return None
-    columns = runs.arrow.select(["task_id", "model"])
-    models = sorted(model for model in pc.unique(columns.column("model")).to_pylist() if model is not None)
-    most = pc.max(columns.group_by(["task_id", "model"]).aggregate([([], "count_all")]).column("count_all")).as_py()
-    return RoleReport(role=role, backend=RECORDED, model=", ".join(models) or None, rollouts_per_task=most)
+    models: set[str | None] = set()
+    samples = array("q")  # a group_by holds sixty times as much
+    for piece in runs.pieces():
+        tasks, by = (piece.column(name).to_pylist() for name in ("task_id", "model"))
+        models.update(by)
+        samples.extend(hash_64(f"{task}\n{model}") for task, model in zip(tasks, by, strict=True))
+    most = int(np.unique(np.frombuffer(samples, np.int64), return_counts=True)[1].max())
+    named = ", ".join(sorted(model for model in models if model is not None))
+    return RoleReport(role=role, backend=RECORDED, model=named or None, rollouts_per_task=most)
 
 
 def verdicts_of(engine: Engine) -> Counter[str]:

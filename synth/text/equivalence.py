@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from synth.text.forms import normalize
 from synth.text.numbers import NUMERALS, number_words
+from synth.text.persons import NICKNAMES, fits_initials, name_words
 
 __all__ = ["TABLE", "TITLES", "forms_of", "maybe_same_person", "same_by", "spelled", "unabbreviated"]
 
@@ -33,34 +34,6 @@ _NUMBERED_BEHIND = re.compile(r"\s*\(\d{1,2}\)$")
 _OPTION = re.compile(r"^(?:option\s+|answer\s+|choice\s+)?\(?[a-e][).:]\s+(?=\S)")
 _CALL = re.compile(r"^([a-z_][\w.:]*)\([^()]*\)$")
 _CODE = re.compile(r"[._]|^[a-z]+$")
-_NICKNAMES = {
-    short: full
-    for full, shorts in {
-        "robert": "bob bobby rob",
-        "william": "bill billy will",
-        "james": "jim jimmy",
-        "john": "jack johnny",
-        "joseph": "joe",
-        "thomas": "tom tommy",
-        "richard": "dick rick",
-        "edward": "ed ted eddie",
-        "michael": "mike mick",
-        "charles": "charlie chuck",
-        "elizabeth": "liz beth betty",
-        "margaret": "maggie peggy",
-        "katherine": "kate kathy",
-        "samuel": "sam",
-        "benjamin": "ben",
-        "daniel": "dan danny",
-        "anthony": "tony",
-        "david": "dave",
-        "steven": "steve",
-        "alexander": "alex",
-        "theodore": "teddy",
-        "franklin": "frank",
-    }.items()
-    for short in shorts.split()
-}
 _KNOWN = {
     "uk": "united kingdom",
     "us": "united states",
@@ -207,6 +180,32 @@ def _known(text: str) -> Iterator[str]:
         yield _KNOWN[text]
 
 
+def _short_words(text: str) -> Iterator[str]:
+    for pattern, full in _SHORT_WORDS:
+        text = pattern.sub(full, text)
+    yield text
+
+
+_SHORT_WORDS = (
+    (re.compile(r"\bst (?=\w)"), "saint "),
+    (re.compile(r"\bmt (?=\w)"), "mount "),
+    (re.compile(r"\bft (?=[a-z])"), "fort "),
+    (re.compile(r" junior$"), " jr"),
+    (re.compile(r" senior$"), " sr"),
+)
+
+
+def _clock(text: str) -> Iterator[str]:
+    """A time of day by 24 hours."""
+    if (match := _TIME.match(text)) and 1 <= int(match[1]) <= 12:
+        yield f"{int(match[1]) % 12 + 12 * (match[3] == 'p')}:{match[2] or '00'}"
+    elif match := re.match(r"^0?(\d{1,2}:\d{2})(?: ?(?:h|hrs|hours))?$", text):
+        yield match[1]
+
+
+_TIME = re.compile(r"^0?(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\.?$")
+
+
 def _spelling(text: str) -> Iterator[str]:
     for pattern, other in _SPELLINGS:
         text = pattern.sub(other, text)
@@ -242,6 +241,8 @@ _FRACTION = re.compile(rf"\b(one|two|three|four|a) ({'|'.join(_PARTS)})\b")
 
 
 def _fraction(text: str) -> Iterator[str]:
+    if text == "half":
+        yield "1 2"
     yield _FRACTION.sub(lambda m: f"{max(NUMERALS.index(m[1]), 1) if m[1] != 'a' else 1} {_PARTS[m[2]]}", text)
 
 
@@ -264,8 +265,8 @@ _HEADS = frozenset("university city state republic kingdom province county museu
 
 def _nickname(text: str) -> Iterator[str]:
     words = text.split()
-    if len(words) > 1 and words[0] in _NICKNAMES:
-        yield " ".join([_NICKNAMES[words[0]], *words[1:]])
+    if len(words) > 1 and words[0] in NICKNAMES:
+        yield " ".join([NICKNAMES[words[0]], *words[1:]])
 
 
 TABLE: tuple[tuple[str, Forms], ...] = (
@@ -277,6 +278,7 @@ TABLE: tuple[tuple[str, Forms], ...] = (
     ("spelled_out", _spelled_out),
     ("qualifier", _qualifier),
     ("era", _era),
+    ("clock", _clock),
     ("range", _range),
     ("punctuation", _signs),
     ("symbols", _symbols),
@@ -285,6 +287,7 @@ TABLE: tuple[tuple[str, Forms], ...] = (
     ("legal_form", _legal_form),
     ("suffix", _suffix),
     ("abbreviation", _known),
+    ("short_words", _short_words),
     ("spelling", _spelling),
     ("fraction", _fraction),
     ("number_words", _numbers),
@@ -343,7 +346,7 @@ def _list(text: str) -> tuple[str, ...] | None:
 def spelled(text: str) -> str:
     """``text`` in plain words: case, accents, articles, punctuation and ways to write numbers make no difference."""
     text = normalize(text)
-    for forms in (_accents, _signs, _symbols, _article, _numbers, _roman, _spelling):
+    for forms in (_accents, _signs, _symbols, _article, _short_words, _numbers, _roman, _spelling):
         text = next(forms(text), text)
     return text
 
@@ -359,37 +362,16 @@ def _by_name(left: str, right: str) -> str | None:
         letters = _initials(against)
         if len(plain) >= 3 and plain == letters and text.strip(" .").replace(".", "").isupper():
             return "acronym"
-    return "initials" if _person(one, other) or _person(other, one) else None
-
-
-def _person(short: str, long: str) -> bool:
-    """Whether the given names of ``short`` are initials of those of ``long``, or lack its middle initials only."""
-    a, b = _split(short), _split(long)
-    if len(a) < 2 or len(b) < 2 or a[-1] != b[-1] or any(word.isdigit() for word in (*a, *b)):
-        return False
-    if len(a) == len(b):
-        return a != b and all(x == y or (len(x) == 1 and y.startswith(x)) for x, y in zip(a, b, strict=True))
-    return len(a) == 2 and len(b) > 2 and a[0] == b[0] and all(len(word) == 1 for word in b[1:-1])
+    return "initials" if fits_initials(one, other) or fits_initials(other, one) else None
 
 
 def maybe_same_person(left: str, right: str) -> bool:
     """Whether the given names are forms of one name ("Kathy", "Kathryn"): people marry, and change the other one."""
-    one, other = (_split(spelled(text)) for text in (left, right))
+    one, other = (name_words(spelled(text)) for text in (left, right))
     if min(len(one), len(other)) < 2 or one[0] == other[0] or not (left[:1] + right[:1]).isupper():
         return False
-    a, b = (_NICKNAMES.get(words[0], words[0]) for words in (one, other))
+    a, b = (NICKNAMES.get(words[0], words[0]) for words in (one, other))
     return a == b or (min(len(a), len(b)) >= _LONG_STEM and a[:_LONG_STEM] == b[:_LONG_STEM])
 
 
 _LONG_STEM = 4
-
-
-def _split(name: str) -> list[str]:
-    """The words of a name; initials that were written as one word are as many."""
-    words = name.split()
-    first = words[0] if words else ""
-    head = list(first) if 2 <= len(first) <= 3 and not _VOWEL.search(first) else words[:1]
-    return [*head, *words[1:]]
-
-
-_VOWEL = re.compile(r"[aeiouy]")

@@ -310,3 +310,26 @@ def test_forms_of_a_date_are_one_date(day: object) -> None:
 def test_groups_of_digits_are_one_number(number: int) -> None:
     read = [parse_quantity(form) for form in (str(number), f"{number:,}", f"{number:,} metres")]
     assert [quantity.number for quantity in read if quantity] == [number] * 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("The song was written by Bobby Scott and Bob Russell.", "Bob Russell"),
+        ("You can get one from a bank or a credit union.", "a bank"),
+        ("The tour called Not Yet started on 1 April 2016.", "1 April 2016"),
+        ("Season 4 came out in 2012.", "13 September 2012"),
+        ("It began in the early 20th century.", "1908"),
+        ("The actor is 6 feet 1 inch tall.", "6ft 1in"),
+        ("The division may give up to 36 of them each year.", "36.0"),
+        ("the immune system", "nearly all living cells"),
+        ("Zoroastrianism", "Zoroastrian"),
+        ("The town is known for many things. It lies on a river. Its people build ships there.", "Ashby"),
+    ],
+)
+def test_a_sentence_that_may_say_the_answer_in_other_words_is_left_open(answer: str, gold: str) -> None:
+    assert judge(answer, gold=gold).correct is None
+
+
+def test_a_sentence_that_names_another_is_wrong() -> None:
+    assert judge("The bridge was built by Edith Marlow.", gold="Anton Hale").correct is False

@@ -20,6 +20,7 @@ from typing import Any, Literal
 from synth.agents.contract import History, Step
 from synth.annotate.evidence.view import collected, stands_verbatim
 from synth.environments.contract import ToolCall
+from synth.environments.wording import content_of, related
 from synth.identity import canonical_json
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
@@ -61,13 +62,15 @@ def measured_by_results(
         correct: Whether the run's answer is right; None = not judged.
     """
     seen = _Seen(task)
+    unnamed = correct is None and bool(history) and _names_nothing(task, history[-1].turn.answer)
+    correct = False if unnamed else correct
     found: list[Judged] = []
     harmed: int | None = None
     idle: int | None = None
     for number, (step, given) in enumerate(zip(history, judged, strict=True)):
         made = given if given[0] is not None else seen.judge(step) or given
         if not step.turn.calls:
-            made = _spoken(given, correct) if number == len(history) - 1 else _on_the_way(step)
+            made = _spoken(given, correct, unnamed) if number == len(history) - 1 else _on_the_way(step)
         elif made[1] is LabelReason.REDUNDANT and made[0] == 0 and idle is not None:
             made = (-1, LabelReason.REDUNDANT, f"{made[2]}, as in step {idle}")
         elif correct is False and made[0] == 1 and seen.adds in (_ASTRAY if harmed is not None else _LEADS_NOWHERE):
@@ -102,12 +105,22 @@ def _on_the_way(step: Step) -> Judged:
     return _NOT_LAST if said is None else (-1, LabelReason.INVALID_CALL, f"calls nothing: {_first(said)}")
 
 
-def _spoken(given: Judged, correct: bool | None) -> Judged:
+def _spoken(given: Judged, correct: bool | None, unnamed: bool) -> Judged:
     """The last message: by its verdict. A right answer that no text states word for word may still rest on what was
     read, or on what the agent knew: without a walk, nothing says that it had to be looked up."""
     if correct is True and given[0] != 1:
         return 1, LabelReason.PROGRESS, "right by its verdict; nothing that was read states it word for word"
+    if unnamed and given[0] is None:
+        return -1, LabelReason.UNSUPPORTED_ANSWER, "no verdict, but it says no word of the right answer"
     return given
+
+
+def _names_nothing(task: Task, answer: str | None) -> bool:
+    """Whether an answer has no word, nor form of one, that a right one has and the question has not."""
+    if answer is None or not stands_verbatim(task):
+        return False
+    wanted = [content_of(name) - content_of(task.question) for name in (task.answer, *task.answer_aliases)]
+    return all(name and not related(content_of(answer), name) for name in wanted)
 
 
 class _Adds(Enum):

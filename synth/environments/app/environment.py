@@ -59,7 +59,7 @@ from synth.text.lists import first_lines
 
 __all__ = ["APP", "AppEnvironment", "AppEpisode", "Application", "open_app"]
 
-_ENGINE = 1
+_ENGINE = 2
 """Bumped when the engine answers otherwise than it did; part of every application's version."""
 _WORLDS = 8
 """Beginnings kept in memory, where tasks have seeds of their own."""
@@ -364,7 +364,7 @@ class Application(EnvironmentKeys):
     """Calls that fail through no fault of the agent, so that it learns to try again; empty = none do."""
 
 
-@versioned(2)
+@versioned(3)
 def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
     """The environment of a shipped application, of one in a YAML file or of the text of such a file; ``options`` go to
     :class:`AppEnvironment` (``failures`` as plain values, as a recipe has them). ``inputs`` are not needed.
