@@ -102,6 +102,7 @@ def _rows(documents: pa.Table) -> Iterator[Document]:
 class _Builder:
     def __init__(self) -> None:
         self.entities: list[dict[str, Any]] = []
+        self._ids: set[str] = set()
         self.edges: list[dict[str, Any]] = []
         self.pages: list[_Page] = []
         self._by_id: dict[str, _Page] = {}
@@ -131,6 +132,8 @@ class _Builder:
             self._edge(page, page.entity, "subtitle", place, place + len(document.title), value=subtitle)
 
     def _entity(self, name: str, named: Named, row: int, document: Document) -> int:
+        name = f"{name}~{len(self.entities)}" if name in self._ids else name  # a page may use an anchor twice
+        self._ids.add(name)
         self.entities.append(
             {
                 "ordinal": len(self.entities),
@@ -303,8 +306,7 @@ class _Builder:
                     default := default_in(sentence, (thing.named.name, *thing.named.aliases))
                 ) is not None and thing.entity != page.entity:
                     self._value(page, thing.entity, "default", start, end, default)
-                titled = thing.entity == page.entity and not sentence.endswith(_ENDS)
-                if not described and line.prose and not titled:
+                if not described and line.prose and (thing.entity != page.entity or sentence.endswith(_ENDS)):
                     described = True
                     if 16 <= len(sentence) <= 400:
                         # With the name above it, where that is near: then the evidence names what it describes.

@@ -166,6 +166,18 @@ def test_links_to_pages_outside_the_table_are_left_out() -> None:
     assert edges["relation"].to_pylist() == ["described_as"]
 
 
+def test_an_anchor_that_a_page_uses_twice_names_two_things(tmp_path: Path) -> None:
+    terms = "".join(
+        f'<dl><dt id="size">{name}</dt><dd>Limits the {name} of a sheet.</dd></dl>' for name in ("-a", "-b")
+    )
+    (tmp_path / "page.html").write_text(f"<html><body><h1>fold(1)</h1><h2>OPTIONS</h2>{terms}</body></html>")
+    source = DocsSource(DocsConfig(path=str(tmp_path)))
+    entities, _ = graph_tables(to_arrow(source.read(source.files)[0], Document))
+    ids = dict(zip(entities["name"].to_pylist(), entities["id"].to_pylist(), strict=True))
+    assert {"-a", "-b"} <= set(ids)
+    assert len(set(entities["id"].to_pylist())) == len(entities)
+
+
 @pytest.mark.parametrize(
     ("read", "line", "expected"),
     [
