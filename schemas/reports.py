@@ -31,6 +31,7 @@ __all__ = [
     "SourceReport",
     "SplitSize",
     "StageReport",
+    "VarietyReport",
 ]
 
 
@@ -264,6 +265,19 @@ class ContextReport(Row):
     """Mean share of their tokens that documents of tier 0 (gold), 1, 2, 3 (near) and 4 (random) take."""
 
 
+class VarietyReport(Row):
+    """How varied the thoughts of a role are, names, numbers and quotations masked. The exporter counts them while it
+    writes."""
+
+    role: NonEmpty
+    thoughts: int
+    """Looked at: the first ones, 2,000 at most."""
+    self_bleu_4: float
+    """Mean BLEU-4 of a thought against the others, of the first 300: 0 to 1, 1 = all alike."""
+    distinct_4: float
+    """Different runs of four words over all of them: 0 to 1, 0 = all alike."""
+
+
 class SplitSize(Row):
     """What a split takes on disk."""
 
@@ -338,6 +352,8 @@ class BuildReport(Row):
     """Pairs by kind and family. Set by the exporter."""
     contexts: tuple[ContextReport, ...] = ()
     """Contexts by budget. Set by the exporter."""
+    variety: tuple[VarietyReport, ...] = ()
+    """Of thoughts, by role. Set by the exporter."""
     difficulty: DifficultyReport | None = None
     """Predicted against measured success; None where nothing was measured. Set by the exporter."""
     document_licences: dict[str, int] = {}

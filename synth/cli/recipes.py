@@ -84,10 +84,12 @@ def init(
         who = {"backend": "openai", "model": model, "endpoints": [endpoint or _LOCAL], "api_key_env": key}
         who = {name: value for name, value in who.items() if value is not None}
         laid |= {"roles": {"teacher": who, "policy": {**who, "rollouts": 4}}}
-    if source is not None:
-        called = source.expanduser().absolute().name
-        name = re.sub(r"[^a-z0-9]+", "-", called.partition(".")[0].lower()).strip("-")
-        laid |= {"description": f"Questions over {called}.", **({"name": name} if name else {})}
+    called = "" if source is None else source.expanduser().absolute().name
+    if called:
+        laid["description"] = f"Questions over {called}."
+    name = file.stem if file.stem != "recipe" else called.partition(".")[0]
+    if name := re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"):
+        laid["name"] = name
     graph = laid.get("source.kind") in ("triples", "tables")
     dataset = dataset or ("world-search" if source is None else "graph-search" if graph else "docs-search")
     text = (template.commented_recipe if full else template.short_recipe)(dataset, laid)

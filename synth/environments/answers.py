@@ -185,15 +185,16 @@ def _without_echo(answer: str, task: Asked) -> str:
 
 
 _THOUGHT = re.compile(r"\A.*</think>", re.S)
-_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.S | re.I)
+_TAGGED = re.compile(r"<(?:answer|finish)>(.*?)</(?:answer|finish)>", re.S | re.I)
 _BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
 _LINE = re.compile(r"^[ \t>*_#-]*(?:the\s+)?(?:final\s+)?answers?[ \t*_]*(?:[:：]|\bis:)[ \t*_]*", re.I | re.M)
 _ITEM = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+\S", re.I)
 
 
 def final_answer(text: str) -> str | None:
-    """What stands in the last ``<answer>`` element, or the last ``\\boxed{}``, or behind the last line that begins with
-    "Answer:" (with the list below it); else the whole text after the thoughts. None where that is empty."""
+    """What stands in the last ``<answer>`` or ``<finish>`` element, or the last ``\\boxed{}``, or behind the last line
+    that begins with "Answer:" (with the list below it); else the whole text after the thoughts. None where that is
+    empty."""
     said = _THOUGHT.sub("", text)
     for pattern in (_TAGGED, _BOXED):
         marked = pattern.findall(said)

@@ -121,6 +121,7 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
         "servers": _servers,
         **dict.fromkeys(("tools", "replay_safe", "call_seconds", "start_seconds", "max_chars"), _plain),
     },
+    "recorded": {},
     "own": {"made_by": lambda value: f"import {_short(str(value))}", "options": _plain},
     "web": {
         "site": _site,

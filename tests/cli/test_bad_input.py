@@ -87,11 +87,7 @@ CASES: dict[str, Case] = {
     "init into no folder": ("init DIR/none/r.yaml", 2, "can't be written"),
     "prune without a choice": ("store prune --store DIR/s", 2, "--all"),
     "a cron line that is none": ("deploy world-search --cron 'every night'", 2, "--cron"),
-    "an unknown time zone": (
-        "deploy world-search --cron '0 3 * * *' --timezone Mars/Olympus",
-        2,
-        "Mars/Olympus",
-    ),
+    "an unknown time zone": ("deploy world-search --cron '0 3 * * *' --timezone Mars/Olympus", 2, "Mars/Olympus"),
 }
 RECIPES = {
     "not YAML": ("name: [unclosed\n", "not YAML (line 2"),

@@ -38,14 +38,15 @@ def test_it_begins_with_what_the_user_has(tmp_path: Path) -> None:
     model = ["--model", "Qwen/Qwen3-8B", "--endpoint", "http://localhost:8001/v1", "--key", "MY_KEY"]
     main(["init", str(file), "--source", str(pages), "--tasks", "30", *model])
     recipe = load_recipe(file=file)
-    assert (recipe.tasks, recipe.source.kind, recipe.source.path) == (30, "docs", str(pages))
+    assert (recipe.name, recipe.tasks, recipe.source.kind, recipe.source.path) == ("docs", 30, "docs", str(pages))
     assert {who.backend for who in recipe.roles.values()} == {"openai"}
     assert recipe.roles["policy"].rollouts == 4
     assert {who.api_key_env for who in recipe.roles.values()} == {"MY_KEY"}
     facts = tmp_path / "facts.csv"
     facts.write_text("subject,relation,object\na,likes,b\n")
     main(["init", str(tmp_path / "facts.yaml"), "--source", str(facts), "--full"])
-    assert load_recipe(file=tmp_path / "facts.yaml").source.kind == "triples"
+    made = load_recipe(file=tmp_path / "facts.yaml")
+    assert (made.name, made.source.kind) == ("facts", "triples")
 
 
 def test_an_endpoint_without_a_model_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from critical_samples import whole_tables
 from exporter_samples import sample_report, sample_tables
@@ -11,31 +12,28 @@ from exporter_samples import sample_report, sample_tables
 from synth.dataset.layout import write_dataset
 
 
+def written(factory: pytest.TempPathFactory, tables: dict[str, pa.Table]) -> Path:
+    folder = factory.mktemp("dataset") / "world-search"
+    write_dataset(folder, tables, sample_report(tables))
+    return folder
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished dataset. Tests that change it take ``copied``."""
-    folder = tmp_path_factory.mktemp("finished") / "world-search"
-    tables = whole_tables()
-    write_dataset(folder, tables, sample_report(tables))
-    return folder
+    return written(tmp_path_factory, whole_tables())
 
 
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same without steps, continuations and pairs."""
-    folder = tmp_path_factory.mktemp("plain") / "world-search"
-    tables = sample_tables()
-    write_dataset(folder, tables, sample_report(tables))
-    return folder
+    return written(tmp_path_factory, sample_tables())
 
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same with a quarter of the tasks."""
-    folder = tmp_path_factory.mktemp("small") / "world-search"
-    tables = whole_tables(5)
-    write_dataset(folder, tables, sample_report(tables))
-    return folder
+    return written(tmp_path_factory, whole_tables(5))
 
 
 @pytest.fixture

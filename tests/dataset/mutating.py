@@ -217,10 +217,7 @@ def changed(column: Column, old: Any, others: list[Any]) -> Any:
     """Another value of the same type, one that the column's type takes where that is known."""
     if column.type == "JSON":
         return json.dumps(
-            changed_json(json.loads(old) if old else None),
-            sort_keys=True,
-            ensure_ascii=False,
-            separators=(",", ":"),
+            changed_json(json.loads(old) if old else None), sort_keys=True, ensure_ascii=False, separators=(",", ":")
         )
     if old in (None, []) and column.type.startswith("list"):
         return [others[0] if others else changed_kind(column.type)]

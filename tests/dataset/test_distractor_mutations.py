@@ -87,11 +87,7 @@ def _tables() -> dict[str, pa.Table]:
         start=truth.start,
         end=truth.end,
     )
-    rows = [
-        _distractor(0, "w1", 1, misinformation_id="falsehood-1"),
-        _distractor(0, "p9", 2),
-        _distractor(0, "p12", 3),
-    ]
+    rows = [_distractor(0, "w1", 1, misinformation_id="falsehood-1"), _distractor(0, "p9", 2), _distractor(0, "p12", 3)]
     return tables | {
         "documents": pa.concat_tables([tables["documents"], to_arrow([written], Document)]),
         "entities": to_arrow([EntityRow(id="place-1", name="Place 1", kind="place", document_id="p1")], EntityRow),

@@ -104,11 +104,7 @@ MUTATIONS: dict[str, tuple[int, dict[str, Any], str]] = {
     "a pair without a pair": (PAIR, {"pair_id": None}, "pair_id: only verdicts on pairs have one"),
     "an alternative of a run": (RUN, {"alternative": 2}, "alternative: 2"),
     "calls of nobody": (RUN, {"provenance": PROVENANCE.model_copy(update={"backend": None})}, "no backend is named"),
-    "another score": (
-        0,
-        {"verdict": "scored", "value": 0.123, "abstained": None},
-        "but the step's score is",
-    ),
+    "another score": (0, {"verdict": "scored", "value": 0.123, "abstained": None}, "but the step's score is"),
     "the same verdict twice": (ALTERNATIVE, {"id": "verdict-other", "step": 1}, "another judgment has trajectory_id"),
 }
 

@@ -22,17 +22,7 @@ from breaking import (
     row,
     table,
 )
-from critical_breaking import (
-    FAILED,
-    GOOD,
-    ORIGINAL,
-    PERTURBED,
-    RUNS,
-    STEP,
-    critical,
-    strength,
-    swapped,
-)
+from critical_breaking import FAILED, GOOD, ORIGINAL, PERTURBED, RUNS, STEP, critical, strength, swapped
 
 from synth.schemas.adp import MessageAction, TextObservation
 

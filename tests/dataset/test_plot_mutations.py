@@ -35,10 +35,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: (folder / "columns" / "mine.md").write_text("# mine\n"),
         f"columns/mine.md: {COLUMNS}",
     ),
-    "no recipe": (
-        lambda folder: (folder / "recipe.yaml").unlink(),
-        "README.md: shows recipe.yaml, which is missing",
-    ),
+    "no recipe": (lambda folder: (folder / "recipe.yaml").unlink(), "README.md: shows recipe.yaml, which is missing"),
     "other recipe": (
         lambda folder: (folder / "recipe.yaml").write_text("seed: 8\n"),
         "recipe.yaml: is not the report's recipe",

@@ -26,11 +26,7 @@ GOOD = ModelTurn(
 SHORT = GOOD.model_copy(update={"logprobs": (-0.5, -0.25)})
 LIKELY = GOOD.model_copy(update={"logprobs": (-0.5, 0.5, -0.25)})
 NONE = GOOD.model_copy(update={"token_ids": (5, -1, 7)})
-BROKEN = [
-    (SHORT, "logprobs: 2, of 3 tokens"),
-    (LIKELY, "logprobs: one above 0"),
-    (NONE, "token_ids: a number below 0"),
-]
+BROKEN = [(SHORT, "logprobs: 2, of 3 tokens"), (LIKELY, "logprobs: one above 0"), (NONE, "token_ids: a number below 0")]
 
 
 def details(sources: Sequence[Any]) -> dict[str, Any]:

@@ -11,26 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from breaking import (
-    CONTINUATIONS,
-    PREFERENCES,
-    STEPS,
-    TASKS,
-    Mutation,
-    edit,
-    item,
-    must_be_found,
-    row,
-    table,
-    values,
-)
-from critical_breaking import (
-    ALTERNATIVE,
-    FAILED,
-    ORIGINAL,
-    critical,
-    without,
-)
+from breaking import CONTINUATIONS, PREFERENCES, STEPS, TASKS, Mutation, edit, item, must_be_found, row, table, values
+from critical_breaking import ALTERNATIVE, FAILED, ORIGINAL, critical, without
 from critical_samples import whole_tables
 from exporter_samples import sample_report, sample_tables
 from stand_ins.forging import seal

@@ -188,12 +188,7 @@ MUTATIONS: dict[str, Mutation] = {
         2,
         "walk.hops[1].evidence: p7 says 'It was built by Ada 7 —' there",
     ),
-    "document twice": (
-        edit(DOCUMENTS, 8, lambda d: {"id": "p9"}),
-        DOCUMENTS,
-        9,
-        "another document is p9 too",
-    ),
+    "document twice": (edit(DOCUMENTS, 8, lambda d: {"id": "p9"}), DOCUMENTS, 9, "another document is p9 too"),
     "document lost": (
         table(DOCUMENTS, lambda t: t.filter(pc.not_equal(t["id"], "p6"))),
         TASKS,
@@ -386,12 +381,7 @@ def test_rollouts_that_were_cut_off_or_gave_up_are_good(tmp_path: Path) -> None:
 
     def cut_off(row: Any) -> dict[str, Any]:
         last = ApiAction(function="search", kwargs={"query": "x"})
-        return {
-            "content": (*row.content[:-1], last),
-            "answer": None,
-            "stop_reason": "max_turns",
-            "tool_calls": 3,
-        }
+        return {"content": (*row.content[:-1], last), "answer": None, "stop_reason": "max_turns", "tool_calls": 3}
 
     def parallel(row: Any) -> dict[str, Any]:
         calls = [ApiAction(function="search", kwargs={}, tool_call_id=f"p{number}") for number in range(2)]

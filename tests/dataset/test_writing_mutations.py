@@ -78,14 +78,7 @@ def checks(task: Task) -> list[TaskReviewRow]:
         missing=("refusal: no",),
     )
     other = TaskReviewRow(
-        **common,
-        check="alternatives",
-        outcome="passed",
-        samples=1,
-        replies=1,
-        answered=1,
-        right=0,
-        claims=(claim,),
+        **common, check="alternatives", outcome="passed", samples=1, replies=1, answered=1, right=0, claims=(claim,)
     )
     return [memory, other]
 

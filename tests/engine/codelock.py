@@ -22,17 +22,7 @@ from typing import Any
 
 import yaml
 
-__all__ = [
-    "DATA",
-    "EXEMPT",
-    "CodeLock",
-    "data_hash",
-    "lock_of",
-    "module_hash",
-    "problems",
-    "read_locks",
-    "write_locks",
-]
+__all__ = ["DATA", "EXEMPT", "CodeLock", "data_hash", "lock_of", "module_hash", "problems", "read_locks", "write_locks"]
 
 EXEMPT: dict[str, str] = {
     "synth.agents.contract": "types; what they mean lives in the modules that use them",

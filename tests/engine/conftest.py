@@ -1,12 +1,9 @@
-"""Folders in memory where the machine has such: the store syncs every file, and nothing here outlives the test."""
+"""Signals as a process begins with them."""
 
 from __future__ import annotations
 
-import os
 import signal
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,10 +14,3 @@ def _sigterm() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGTERM, before)
-
-
-@pytest.fixture
-def tmp_path() -> Iterator[Path]:
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="synth-", dir=parent) as folder:
-        yield Path(folder)

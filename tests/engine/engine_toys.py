@@ -21,15 +21,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.reports import StageReport
 from synth.schemas.row import NonEmpty, Row
-from synth.stages.contract import (
-    Batch,
-    CandidateStage,
-    Outcome,
-    RowStage,
-    ShardStage,
-    StageConfig,
-    TableStage,
-)
+from synth.stages.contract import Batch, CandidateStage, Outcome, RowStage, ShardStage, StageConfig, TableStage
 from synth.store import Store, activate
 from synth.store.journal import read_journal
 from synth.store.ledger import LedgerEntry
@@ -276,10 +268,7 @@ def plan(
             StageNode("index", Index, index or IndexConfig(), {"pages": "pages"}),
             StageNode("questions", questions_stage, questions or QuestionsConfig(), {"index": "index"}),
             StageNode(
-                "answers",
-                answers_stage,
-                answers or AnswersConfig(),
-                {"questions": "questions", "pages": "pages"},
+                "answers", answers_stage, answers or AnswersConfig(), {"questions": "questions", "pages": "pages"}
             ),
             StageNode("summary", Summary, summary or SummaryConfig(), {"answers": "answers"}),
         ),

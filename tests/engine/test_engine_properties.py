@@ -70,11 +70,7 @@ def test_any_sequence_of_builds_in_one_store_gives_the_undisturbed_bytes(
 ) -> None:
     with tempfile.TemporaryDirectory(dir=RAM) as folder:
         for wanted, answers, questions, workers in builds:
-            built = build(
-                Path(folder),
-                plan(wanted, answers_stage=answers, questions_stage=questions),
-                workers=workers,
-            )
+            built = build(Path(folder), plan(wanted, answers_stage=answers, questions_stage=questions), workers=workers)
             assert comparable(built) == comparable(undisturbed(wanted))
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,14 +19,6 @@ def _sigterm() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGTERM, before)
-
-
-@pytest.fixture
-def tmp_path() -> Iterator[Path]:
-    """In memory where the machine has such: the store syncs every file, and nothing here outlives the test."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="synth-", dir=parent) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -11,16 +11,7 @@ from typing import Any
 
 from shared_builds import hashes
 from stand_ins.call_log import Intent, intents, served
-from stand_ins.model_server import (
-    FaultKind,
-    Faults,
-    ModelServer,
-    Player,
-    Record,
-    Reply,
-    ScriptedPlayer,
-    ServerOptions,
-)
+from stand_ins.model_server import FaultKind, Faults, ModelServer, Player, Record, Reply, ScriptedPlayer, ServerOptions
 
 import synth
 from synth.dataset.reader import Dataset

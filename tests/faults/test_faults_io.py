@@ -279,11 +279,7 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_prints_nothing(tmp_path:
         "    print(error.exit_code, error)\n"
     )
     child = subprocess.Popen(
-        [sys.executable, str(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     while not list(tmp_path.glob("store/stages/answers/*/journals/*.journal")) and child.poll() is None:
         time.sleep(0.01)

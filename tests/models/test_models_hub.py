@@ -16,14 +16,7 @@ from stand_ins.call_log import intents
 
 from synth.models import bridge
 from synth.models.client import ModelHub
-from synth.models.contract import (
-    ChatReply,
-    ChatRequest,
-    EndpointDown,
-    FailureKind,
-    Runtime,
-    Sampling,
-)
+from synth.models.contract import ChatReply, ChatRequest, EndpointDown, FailureKind, Runtime, Sampling
 from synth.models.home import Home
 from synth.store.calls import CallStore, IntentState
 

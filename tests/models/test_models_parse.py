@@ -75,11 +75,7 @@ def test_all_fields_of_a_full_reply() -> None:
         ({"content": "<think>a</think>b", "reasoning": "r"}, "<think>a</think>b", "r"),
         ({"content": [{"type": "text", "text": "A"}, {"type": "text", "text": "da"}]}, "Ada", None),
         ({"content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Ada"}]}, "Ada", "Hm."),
-        (
-            {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, "Ada"]},
-            "Ada",
-            "Hm.",
-        ),
+        ({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, "Ada"]}, "Ada", "Hm."),
         ({"content": []}, None, None),
         ({"content": "Ada", "reasoning": {"steps": 3}}, "Ada", None),
     ],
@@ -172,8 +168,7 @@ def test_more_cached_than_asked_is_all_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "logprobs",
-    [None, {}, {"content": None}, {"content": []}, {"content": [{"token": "a"}]}, {"content": [1]}, [], "x"],
+    "logprobs", [None, {}, {"content": None}, {"content": []}, {"content": [{"token": "a"}]}, {"content": [1]}, [], "x"]
 )
 def test_logprobs_that_are_not_whole_are_none(logprobs: Any) -> None:
     assert said({"content": "x"}, choice={"logprobs": logprobs, "token_ids": [1, "2"]}).logprobs is None

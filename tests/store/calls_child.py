@@ -63,12 +63,7 @@ async def one_call(store: CallStore, log: Log, name: str, request: str, draw: np
             request, Outcome.DELIVERED, usage=usage, cost=cost, reply=body.encode(), reason=reason
         )
     log.write(
-        event="settled",
-        key=key,
-        request=request,
-        ending=ending,
-        cost=cost,
-        body=served.decode() if served else None,
+        event="settled", key=key, request=request, ending=ending, cost=cost, body=served.decode() if served else None
     )
 
 

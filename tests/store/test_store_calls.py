@@ -66,10 +66,7 @@ def test_a_refusal_is_recorded_and_booked_and_never_served(tmp_path: Path) -> No
 
     with CallStore(tmp_path / "calls.sqlite") as calls:
         run(both(calls))
-        assert replies(calls) == [
-            StoredReply("a-1", key("a"), b"no", "refusal"),
-            StoredReply("a-2", key("a"), b"yes"),
-        ]
+        assert replies(calls) == [StoredReply("a-1", key("a"), b"no", "refusal"), StoredReply("a-2", key("a"), b"yes")]
         assert calls.account("data").cost_exact == 840
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.dataset.card.calibration import Calibrations
+from synth.dataset.card.variety import Variety
 from synth.dataset.licences import StatedLicences
 from synth.identity import hash_64
 from synth.schemas.difficulty import TaskYield
@@ -56,6 +57,7 @@ COUNTS: Mapping[str, Count] = {
         {"preferences": ("kind", "family", "same_kind", "position", "nature", "selected")},
     ),
     "contexts": Count("the contexts give other shares of tiers by budget", {"contexts": ("budget", "tier_shares[]")}),
+    "variety": Count("the thoughts give other figures of variety", {}),
     "difficulty": Count(
         "the rows give other counts of predicted and measured success",
         {"difficulty": ("predicted", "chosen", "target")},
@@ -73,13 +75,14 @@ class Counts:
     def __init__(self, targets: Sequence[Target] = ()) -> None:
         """``targets``: shares of difficulty that were asked for."""
         self._outcomes, self._criticals, self._yields = _Outcomes(), _Criticals(), _Yields()
-        self._contexts = _Contexts()
+        self._contexts, self._variety = _Contexts(), Variety()
         self._difficulty, self._licences = Calibrations(targets), StatedLicences()
         self._watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
             "tasks": (self._outcomes.see_tasks, self._yields.see_tasks, partial(self._licences.see, "tasks")),
             "trajectories": (
                 self._outcomes.see_trajectories,
                 self._criticals.see_trajectories,
+                self._variety.see,
                 partial(self._licences.see, "trajectories"),
             ),
             "steps": (self._criticals.see_steps,),
@@ -104,6 +107,7 @@ class Counts:
             "critical": self._criticals.critical(),
             "pairs": self._criticals.pairs(),
             "contexts": self._contexts.reports(),
+            "variety": self._variety.reports(),
             "difficulty": self._difficulty.report(),
             "document_licences": self._licences.documents,
             "row_licences": self._licences.rows,

@@ -180,6 +180,7 @@ def _context(report: BuildReport) -> dict[str, Any]:
         "critical": report.critical,
         "pairs": report.pairs,
         "contexts": report.contexts,
+        "variety": report.variety,
         "difficulty": report.difficulty,
         "models": report.model_uses(),
         "plots": [(name, TITLES[name]) for name in figures(report)],

@@ -140,7 +140,7 @@ def check_rows(
     if report is not None:
         _tables(REPORT_FILE, report.tables, counts, found)
         for name, value in counted.stated().items():
-            if getattr(report, name) != value:
+            if getattr(report, name) != value and (name != "variety" or report.redacted is None):
                 found.add(REPORT_FILE, None, f"{name}: {COUNTS[name].says}")
         accepted = sum(counts["tasks"].values())
         if report.wanted is not None and accepted != report.wanted:

@@ -55,7 +55,8 @@ _VERB_WITH = re.compile(rf"[a-z]{{3,}}[^s]s (?:{'|'.join(_PREPOSITIONS)})")
 """A verb that the list lacks shows by its preposition: "competes with", "subscribes to"."""
 _E_STEMS = re.compile(r"(?:[^aeiou][aeiou](?:r|t)|at|[cgsvuz]|[^aeiou]l|duc|pos|fin|quir)$")
 _NO_E = re.compile(r"(?:ss|sh|ch|ess|nt|ct|pt|ft|ll|ow|er|en|on|op|it|et|ish)$")
-_COUNTED = re.compile(r"number of (.+)|(.+s per \w+)")
+_COUNTED = re.compile(r"number of (?P<of>.+)|(?P<per>.+s per \w+)|(?P<many>[a-z ]+[^sui\W]s)")
+"""What there are so many of: "number of cylinders", "miles per gallon", "inhabitants"."""
 _SIZES = frozenset("area population size surface volume budget crew enrolment enrollment capacity diameter".split())
 _PLURALS = {
     "person": "people",
@@ -145,7 +146,8 @@ def derive_relation(shape: RelationShape) -> RelationEntry:
     counted = _COUNTED.fullmatch(label)
     if shape.value != "entity":
         if counted is not None and shape.value == "number" and shape.functional:
-            page, question, size = _counted(counted[1] or counted[2], label)
+            things = counted["of"] or counted["per"] or counted["many"]
+            page, question, size = _counted(things, f"number of {label}" if counted["many"] else label)
         elif label == "year" and shape.value == "year":
             page, question, size = _year(shape)
         elif passive is not None and not passive[2] and shape.value in ("date", "year"):

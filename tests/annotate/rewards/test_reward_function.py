@@ -196,6 +196,7 @@ def test_constraints_that_meet_in_one_answer_are_one_item_with_a_hop_each() -> N
         ("<think>hm</think>Mosk", "Mosk"),
         ("<answer> Mosk </answer> and more", "Mosk"),
         (r"it is \boxed{Mosk}", "Mosk"),
+        ("<finish> Mosk </finish>", "Mosk"),
         ("Answers:\n- Mosk\n- Velden\n\nThat is all.", "- Mosk\n- Velden"),
         ("Answer:\n\nMosk\nwhich is a village", "Mosk"),
         ("The answer is: Mosk", "Mosk"),

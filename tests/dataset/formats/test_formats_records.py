@@ -184,9 +184,7 @@ def test_steps_of_atif() -> None:
         "source": "agent",
         "message": "",
         "reasoning_content": "Thought 1.",
-        "tool_calls": [
-            {"tool_call_id": "call_1_0", "function_name": "search", "arguments": {"query": "Place 1"}},
-        ],
+        "tool_calls": [{"tool_call_id": "call_1_0", "function_name": "search", "arguments": {"query": "Place 1"}}],
         "observation": {"results": [{"source_call_id": "call_1_0", "content": "Page 1.", "extra": {"name": "search"}}]},
         "extra": {"label": -1, "train": False, "reason": record["steps"][3]["extra"]["reason"]},
     }

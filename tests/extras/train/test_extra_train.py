@@ -205,3 +205,54 @@ def run_card(folder: Path, given: dict[str, str]) -> int:
             block = block.replace(word, text)
         exec(compile(block, "README.md", "exec"), {})
     return len(shown)
+
+
+def recorded(number: int, *, right: bool) -> dict[str, Any]:
+    """A run as somebody else recorded it."""
+    river = f"river number {number} of Tervia"
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": json.dumps({"river": number})}}
+    said = f"The {river} is {1000 + number} kilometres long."
+    return {
+        "messages": [
+            {"role": "user", "content": f"How long is the {river}, in kilometres?"},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": said if right else "Nothing was found."},
+            {"role": "assistant", "content": str(1000 + number) if right else "7"},
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
+    folder = tmp_path_factory.mktemp("import")
+    runs = [recorded(number, right=right) for number in range(24) for right in (True, False)]
+    asked = [{"question": run["messages"][0]["content"], "answer": str(1000 + n)} for n, run in enumerate(runs[::2])]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
+    return synth.annotate(runs, folder / "questions.jsonl", folder / "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "trainer", "more"),
+    [
+        ("trl-sft", trl.SFTConfig, trl.SFTTrainer, {"assistant_only_loss": True}),
+        ("trl-rft", trl.SFTConfig, trl.SFTTrainer, {}),
+        ("kto", trl.KTOConfig, trl.KTOTrainer, {}),
+        ("trl-dpo", trl.DPOConfig, trl.DPOTrainer, {}),
+    ],
+)
+def test_runs_of_an_import_train(
+    name: str,
+    config: Any,
+    trainer: Any,
+    more: dict[str, Any],
+    imported: BuildResult,
+    tokenizer: PreTrainedTokenizerFast,
+    model: str,
+    tmp_path: Path,
+) -> None:
+    rows = opened(imported, name, tmp_path, *(("selected=any",) if name == "trl-dpo" else ("role=policy",)))
+    assert len(rows) > 8
+    args = config(output_dir=str(tmp_path / "run"), max_length=None, **more, **QUICK)
+    made = trainer(model, args=args, train_dataset=rows, processing_class=tokenizer)
+    assert len(made.train_dataset) == len(rows), "every row is tokenized, and none is dropped"
+    check(made, model)

@@ -220,3 +220,19 @@ def test_words_of_the_users_take_the_place_of_those_derived(tmp_path: Path) -> N
     file.write_text("relations: {neighbours: {page: [x]}}\n")
     with pytest.raises(InputError, match="no 'neighbours' among their relations"):
         opened(words=str(file))
+
+
+@pytest.mark.parametrize(
+    ("label", "asked", "more"),
+    [
+        ("inhabitants", "How many inhabitants does {x} have?", "has more [inhabitants]"),
+        ("number of seats", "How many seats does {x} have?", "has more [seats]"),
+        ("miles per gallon", "How many miles per gallon does {x} have?", "has more [miles per gallon]"),
+        ("status", "What is the status of {x}?", "has the higher [status]"),
+    ],
+)
+def test_what_is_counted_is_asked_with_how_many(label: str, asked: str, more: str) -> None:
+    entry = derive_relation(RelationShape(label, ("town",), (), "number"))
+    assert entry.question.asks == (asked,)
+    assert entry.in_size is not None
+    assert entry.in_size.more == (more,)

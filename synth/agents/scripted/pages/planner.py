@@ -244,6 +244,9 @@ class PageReader(LongDocuments):
         if page is None or otherwise is None:
             self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
             return
+        current = self.seen.documents.get(self.seen.current or "")
+        if current is not None and current is not page and self._just_read(current):
+            self.thoughts.add("silent", title=short(current.title))  # it was opened for this condition
         self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
 
     def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
