@@ -80,6 +80,19 @@ def _searches(engine: Engine) -> Iterator[str]:
         yield f"No step was verified in {count:,}: {why}{example}."
 
 
+def _unpaired(engine: Engine) -> Iterator[str]:
+    """Why steps that were verified made no pair."""
+    found: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for node in engine.plan.nodes:
+        if node.stage.name == "verified_pairs":
+            for one in engine.view(node.label).rejected.rows():
+                found[one.reason.value] += 1
+                examples.setdefault(one.reason.value, one.detail)
+    for reason, count in found.most_common():
+        yield f"Verified steps that made no pair: {count:,}, {reason} (the first: {examples[reason]})."[:300]
+
+
 def _unverified(row: SearchedRow) -> str:
     """Why the search of a failed run verified no step; empty where it did."""
     counts = row.counts
@@ -103,6 +116,7 @@ def recorded_notes(engine: Engine) -> Iterator[str]:
     else:
         yield "Nobody replayed them: what tools answered is what the record says."
     yield from _searches(engine)
+    yield from _unpaired(engine)
     unasked = len(tasks_without_runs(engine)) if any(node.label == "tasks" for node in engine.plan.nodes) else 0
     if unasked:
         yield f"Given questions that no run asks are left out: {unasked:,}."
