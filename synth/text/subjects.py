@@ -25,7 +25,7 @@ _OF_PLAIN = frozenset(
 """Those whose things may go by a plain word: "the take method", where "the output file" names none."""
 _NOUNS = frozenset(
     "accesses blocks calls checks copies counts displays forms groups handles increases lists loads locks logs maps "
-    "marks matches models names objects offers orders outputs places points positions processes queries records "
+    "marks matches models names objects offers orders outputs places queues points positions processes queries records "
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
     "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
     "writes".split()
@@ -74,7 +74,7 @@ _NO_NAMES = frozenset(
     "message output particular certain specific current usual older newer valid two three four full special proper "
     "own main new old single whole entire require let error separate returned larger smaller higher lower similar "
     "additional complex original generated named given resulting corresponding appropriate relevant itself different "
-    "argument arguments operand operands following this that these".split()
+    "further argument arguments operand operands following this that these".split()
 )
 """Words that name nothing a question could ask for."""
 

@@ -24,6 +24,7 @@ _KEPT_TEXTS = 1024
 _SAMPLED, _MANY_PAGES = 2000, 12
 _EVERYWHERE = 0.35
 _LEAST_TEXT = 200
+_ENGLISH = 0.1
 
 
 class Documents(Protocol):
@@ -95,6 +96,9 @@ class Corpus:
         self.page_named = Counter(entities[page].name.casefold() for page in self.pages.values())
         self.english = frozenset(row for row in range(len(self.columns.ids)) if _is_english(self.text(row)))
         """Rows of documents whose sentences the grammar of questions can take apart."""
+        few = len(self.english) < _ENGLISH * len(self.columns.ids)
+        self.asked = frozenset(range(len(self.columns.ids))) if few else self.english
+        """Rows of documents whose things have names for questions: of a manual in many languages those in English."""
         self.row_of = {name: row for row, name in enumerate(self.columns.ids)}
 
     def text(self, row: int) -> str:

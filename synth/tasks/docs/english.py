@@ -174,7 +174,7 @@ def _imperative(text: str) -> str | None:
 
 
 _NO_VERBS = frozenset(
-    "if when like unlike given during per via whether despite except because since while until unless".split()
+    "almost if when like unlike given during per via whether despite except because since while until unless".split()
 )
 
 

@@ -187,6 +187,8 @@ def _edges(corpus: Corpus, items: Items) -> Iterator[Edge]:
 
 def _called(corpus: Corpus, words: Words, entity: int) -> str | None:
     """What a question calls the thing; None where it must neither start from it nor ask for it."""
+    if corpus.entities[entity].document not in corpus.asked:
+        return None
     if corpus.is_page(entity):
         return words.page(corpus.entities[entity].document) or None
     return words.name(entity) if words.noun(entity) not in (None, "term") else None

@@ -147,6 +147,7 @@ def test_small_words() -> None:
         ("A FoldSheet may contain members that are sheets and members that are lists.", "FoldSheet", None),
         ("Results show the sheets of paper that were folded by the printer.", "results", None),
         ("The returned sheet contains all folds that the printer has made.", None, None),
+        ("Direct mode queues allow folds to use the printer at any time.", None, None),
         # Refused: an aside, another subject, what the sentence before has said, a noun that is no verb, hardly a word.
         ("The FoldLog setting is of course the same as FoldFile in all modes.", "FoldLog", None),
         ("Blue starts with ten sheets of paper, and the yellow team starts with fifty.", "Blue", None),

@@ -13,7 +13,7 @@ from synth.schemas.documents import ValueKind
 __all__ = ["speaks_of", "values_in", "within"]
 
 _KINDS: tuple[ValueKind, ...] = ("date", "year", "quantity", "number")
-_SPEAKS = 0.4
+_SPEAKS = 0.55
 """How like the clue a sentence must be to speak of what it asks for."""
 
 
@@ -28,12 +28,13 @@ def within(sentence: Passage, span: tuple[str, str]) -> bool:
 
 
 def speaks_of(clue: Clue, name: str, document: SeenDocument, lexicon: Lexicon) -> Passage | None:
-    """The sentence that speaks of what the clue asks for and says something else: another value, another name."""
+    """The sentence that speaks of what the clue asks for and says something else: another value, another thing."""
     best: tuple[float, Passage] | None = None
-    for sentence in document.sentences():
-        told = values_in(sentence) if clue.span is not None else [o.text for o in options_in(sentence, "entity")]
+    for sentence in document.sentences() if clue.span is not None or not clue.value else ():
+        linked = [option.text for option in options_in(sentence, "entity") if option.place is not None]
+        told = values_in(sentence) if clue.span is not None else linked
         says_it = within(sentence, clue.span) if clue.span is not None else name.casefold() in sentence.text.casefold()
-        if not (told or clue.value) or says_it or sentence.text == sentence.heading or not quotable(sentence.text):
+        if not told or says_it or sentence.text == sentence.heading or not quotable(sentence.text):
             continue
         fit = similarity(clue.cue, sentence.text, lexicon, (name, document.title, *told))
         if fit >= _SPEAKS and (best is None or fit > best[0]):
