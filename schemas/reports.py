@@ -271,9 +271,9 @@ class VarietyReport(Row):
 
     role: NonEmpty
     thoughts: int
-    """Looked at: the first ones, 2,000 at most."""
+    """Looked at: 2,000 at most, chosen by their hashes."""
     self_bleu_4: float
-    """Mean BLEU-4 of a thought against the others, of the first 300: 0 to 1, 1 = all alike."""
+    """Mean BLEU-4 of a thought against the others, of 300 of them: 0 to 1, 1 = all alike."""
     distinct_4: float
     """Different runs of four words over all of them: 0 to 1, 0 = all alike."""
 

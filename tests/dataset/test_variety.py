@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from synth.dataset.card.variety import distinct, masked, self_bleu
+from synth.dataset.card.variety import Variety, distinct, masked, self_bleu
+from synth.schemas.reports import VarietyReport
 
 WORDS = [f"word{letter}{other}" for letter in "abcdefgh" for other in "stuvwxyz"]
 
@@ -36,6 +38,23 @@ def test_bleu_is_that_of_its_definition() -> None:
     one, other = list("abcde"), list("abcdx")
     wanted = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
     assert self_bleu([one, other]) == pytest.approx(wanted)
+
+
+def test_figures_do_not_depend_on_the_order_of_the_rows() -> None:
+    generator = np.random.default_rng(4)
+    texts = [" ".join(generator.choice(WORDS, 9)) for _ in range(700)]
+
+    def reports(order: list[str], size: int) -> tuple[VarietyReport, ...]:
+        variety = Variety()
+        for at in range(0, len(order), size):
+            content = [[{"reasoning_content": text}, {"reasoning_content": None}] for text in order[at : at + size]]
+            roles = ["teacher"] * len(content)
+            variety.see(pa.RecordBatch.from_pydict({"role": roles, "content": content}))
+        return variety.reports()
+
+    (one,) = reports(texts, 50)
+    assert one.thoughts == 700
+    assert (one,) == reports(texts[::-1], 7)
 
 
 def test_nothing_to_compare_is_zero() -> None:

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from synth.identity import hash_64
 from synth.schemas.reports import VarietyReport
 
 __all__ = ["Variety", "distinct", "masked", "self_bleu"]
 
 _MOST = 2_000
-"""Thoughts of a role that are looked at: the first ones."""
+"""Thoughts of a role that are looked at: those of the least hashes, whatever the order of the rows."""
 _COMPARED = 300
 """Of them, so many are compared with each other."""
 _LEAST = 20
@@ -72,32 +73,31 @@ def self_bleu(thoughts: Sequence[Sequence[str]]) -> float:
 
 
 class Variety:
-    """Thoughts as trajectories stream past."""
+    """Thoughts as trajectories stream past, in any order."""
 
     def __init__(self) -> None:
-        self._thoughts: dict[str, list[list[str]]] = {}
+        self._thoughts: dict[str, list[tuple[int, str]]] = {}
+        """Role -> thoughts with their hashes."""
 
     def see(self, batch: pa.RecordBatch) -> None:
         roles = batch.column("role").to_pylist()
-        if all(len(self._thoughts.get(role, ())) >= _MOST for role in set(roles)):
-            return
         content = batch.column("content")
         rows = pc.list_parent_indices(content).to_pylist()
         thoughts = pc.struct_field(pc.list_flatten(content), "reasoning_content").to_pylist()
         for row, thought in zip(rows, thoughts, strict=True):
-            known = self._thoughts.setdefault(roles[row], [])
-            if thought and len(known) < _MOST:
-                known.append(masked(thought))
+            if thought:
+                self._thoughts.setdefault(roles[row], []).append((hash_64(thought), thought))
+        for role, known in self._thoughts.items():
+            if len(known) > 2 * _MOST:
+                self._thoughts[role] = sorted(known)[:_MOST]
 
     def reports(self) -> tuple[VarietyReport, ...]:
         """One per role that thought enough."""
-        return tuple(
-            VarietyReport(
-                role=role,
-                thoughts=len(known),
-                self_bleu_4=round(self_bleu(known[:_COMPARED]), 3),
-                distinct_4=round(distinct(known), 3),
-            )
-            for role, known in sorted(self._thoughts.items())
-            if len(known) >= _LEAST
-        )
+        found = []
+        for role, known in sorted(self._thoughts.items()):
+            chosen = [masked(thought) for _, thought in sorted(known)[:_MOST]]
+            if len(chosen) >= _LEAST:
+                alike, apart = self_bleu(chosen[:_COMPARED]), distinct(chosen)
+                figures = {"self_bleu_4": round(alike, 3), "distinct_4": round(apart, 3)}
+                found.append(VarietyReport(role=role, thoughts=len(chosen), **figures))
+        return tuple(found)
