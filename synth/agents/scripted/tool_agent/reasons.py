@@ -248,7 +248,8 @@ class Reasons:
             else:
                 self.thoughts.add("p_start_plain")
         elif values:
-            self.thoughts.add("p_look", value=values[0])
+            found = next((value for value in values if value not in self.task.question), values[0])
+            self.thoughts.add("p_look", value=found)  # what a look has shown rather than a date that was said
         else:
             self.thoughts.add("p_look_plain")
 
