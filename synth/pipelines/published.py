@@ -83,7 +83,9 @@ def graph_tables(engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
     }
     if set(stages) != {"entities", "edges"}:
         return {}
-    documents = engine.table("documents", "documents").arrow.column("id").combine_chunks()
+    wrote = stages["entities"]
+    pages = wrote.source_of("documents") if "documents" in wrote.inputs else (wrote.label, "documents")
+    documents = engine.table(*pages).arrow.column("id").combine_chunks()
     entities = engine.table(stages["entities"].label, "entities").arrow
     edges = engine.table(stages["edges"].label, "edges").arrow
     if not len(edges):

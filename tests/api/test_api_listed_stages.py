@@ -1,0 +1,20 @@
+"""A recipe that lists its stages leaves out what it does not need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import synth
+
+MANUAL = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_pages_are_not_compared_where_no_stage_is_listed_for_it(tmp_path: Path) -> None:
+    settings = {"stages": ["source", "graph", "index", "tasks"]}
+    made = synth.build(
+        "docs-search", source=MANUAL, tasks=2, settings=settings, out=tmp_path / "out", store=tmp_path / "store"
+    )
+    dataset = synth.load(made.path)
+    pages = {row.id for row in dataset.rows("documents")}
+    assert {row.document for row in dataset.rows("entities")} <= pages
+    assert len(pages) >= len(list(MANUAL.rglob("*.md")))
