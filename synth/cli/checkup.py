@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from importlib import metadata, util
-from typing import Any, Literal
 
 from synth.distribution import install
 from synth.errors import SynthError
+from synth.models.probe import Finding
 from synth.pipelines.building import default_store
 from synth.prompting import list_prompts
+from synth.publish.push import token_for
 from synth.recipe.load import builtin_names, load_recipe
 from synth.store import Store
 
-__all__ = ["Finding", "checkup"]
+__all__ = ["checkup"]
 
 _NEEDED = (
     "pyarrow",
@@ -40,31 +41,15 @@ _EXTRAS = {
 }
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    what: str
-    state: Literal["ok", "absent", "broken"]
-    """``absent`` = an extra that is not installed: nothing is wrong."""
-    detail: str
-
-    def line(self) -> str:
-        mark = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}[self.state]
-        return f"{mark}{self.what}: {self.detail}"
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
 def checkup() -> list[Finding]:
     """Look at the interpreter, the packages, the packaged files and the store. Changes nothing but a probe file."""
-    return [*_python(), *_packages(), *_extras(), *_files(), *_store()]
+    return [*_python(), *_packages(), *_extras(), *_files(), *_store(), *_hub()]
 
 
 def _python() -> Iterator[Finding]:
     fine = sys.version_info >= (3, 11)
-    yield Finding("python", "ok" if fine else "broken", sys.version.split()[0] + ("" if fine else ", needs 3.11"))
+    version = f"{sys.version.split()[0]}, {os.cpu_count()} cores"
+    yield Finding("python", "ok" if fine else "broken", version + ("" if fine else "; needs 3.11"))
 
 
 def _packages() -> Iterator[Finding]:
@@ -116,3 +101,12 @@ def _store() -> Iterator[Finding]:
         )
     except (SynthError, OSError) as error:
         yield Finding("store", "broken", str(error))
+
+
+def _hub() -> Iterator[Finding]:
+    try:
+        token_for("the Hugging Face Hub")
+    except SynthError as error:
+        yield Finding("push", "absent", str(error))
+    else:
+        yield Finding("push", "ok", "there is a token for the Hugging Face Hub")

@@ -10,16 +10,20 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "LOCAL_ENDPOINT",
     "AllowHostsOption",
     "Dataset",
     "DatasetFolder",
+    "EndpointOption",
     "ExecutorName",
     "ExecutorOption",
     "HostOption",
     "InFlightOption",
     "JsonOption",
+    "KeyOption",
     "MaxCostOption",
     "MaxTokensOption",
+    "ModelOption",
     "OutOption",
     "RecipeOption",
     "SeedOption",
@@ -31,6 +35,10 @@ __all__ = [
     "TrustOption",
     "WorkersOption",
 ]
+
+
+LOCAL_ENDPOINT = "http://localhost:8000/v1"
+"""Where a server of the user's usually listens: vLLM's own default."""
 
 
 class ExecutorName(StrEnum):
@@ -124,4 +132,16 @@ AllowHostsOption = Annotated[
 ]
 TrustOption = Annotated[
     bool, typer.Option("--trust", help="Run the programs, read the files and reach the servers that the dataset names.")
+]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="MODEL", help="Who acts: the name of a model at --endpoint.")
+]
+EndpointOption = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint", metavar="URL", help=f"Its OpenAI-compatible server, up to and with /v1; else {LOCAL_ENDPOINT}."
+    ),
+]
+KeyOption = Annotated[
+    str | None, typer.Option("--key", metavar="NAME", help="The variable that holds the server's key, if it needs one.")
 ]

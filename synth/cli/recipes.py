@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from synth.cli.options import Dataset, JsonOption, RecipeOption, SetOption, SourceOption, TasksOption
+from synth.cli.options import (
+    LOCAL_ENDPOINT,
+    Dataset,
+    EndpointOption,
+    JsonOption,
+    KeyOption,
+    ModelOption,
+    RecipeOption,
+    SetOption,
+    SourceOption,
+    TasksOption,
+)
 from synth.errors import InputError
 from synth.inputs import parse_setting
 from synth.late import late
@@ -25,8 +36,6 @@ else:
     template = late("synth.recipe.template")
 
 __all__ = ["init", "list_datasets", "recipe"]
-
-_LOCAL = "http://localhost:8000/v1"
 
 
 def list_datasets(as_json: JsonOption = False) -> None:
@@ -60,19 +69,9 @@ def init(
     ] = None,
     source: SourceOption = None,
     tasks: TasksOption = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="Who acts: the name of a model at --endpoint.")
-    ] = None,
-    endpoint: Annotated[
-        str | None,
-        typer.Option(
-            "--endpoint", metavar="URL", help=f"Its OpenAI-compatible server, up to and with /v1; else {_LOCAL}."
-        ),
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", metavar="NAME", help="The variable that holds the server's key, if it needs one."),
-    ] = None,
+    model: ModelOption = None,
+    endpoint: EndpointOption = None,
+    key: KeyOption = None,
     full: Annotated[bool, typer.Option("--full", help="Write every key with its default and its meaning.")] = False,
 ) -> None:
     """Write a commented recipe to change."""
@@ -81,7 +80,7 @@ def init(
         raise InputError("no model is named", where="--endpoint" if endpoint else "--key", mend="give --model as well")
     laid = requests.settings_of(dataset=dataset, source=source, tasks=tasks, tasks_file=None, seed=None, settings={})
     if model is not None:
-        who = {"backend": "openai", "model": model, "endpoints": [endpoint or _LOCAL], "api_key_env": key}
+        who = {"backend": "openai", "model": model, "endpoints": [endpoint or LOCAL_ENDPOINT], "api_key_env": key}
         who = {name: value for name, value in who.items() if value is not None}
         laid |= {"roles": {"teacher": who, "policy": {**who, "rollouts": 4}}}
     called = "" if source is None else source.expanduser().absolute().name

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -13,13 +15,17 @@ import typer
 
 from synth.cli.build import request_of
 from synth.cli.options import (
+    LOCAL_ENDPOINT,
     Dataset,
+    EndpointOption,
     ExecutorName,
     ExecutorOption,
     InFlightOption,
     JsonOption,
+    KeyOption,
     MaxCostOption,
     MaxTokensOption,
+    ModelOption,
     OutOption,
     RecipeOption,
     SeedOption,
@@ -38,11 +44,13 @@ if TYPE_CHECKING:
     from synth import store as stage_store
     from synth.cli import checkup, text
     from synth.flows import deploy as deployments
+    from synth.models import probe as probing
     from synth.pipelines import building
     from synth.store import calls_format
 else:
     checkup = late("synth.cli.checkup")
     deployments = late("synth.flows.deploy")
+    probing = late("synth.models.probe")
     text = late("synth.cli.text")
     building = late("synth.pipelines.building")
     stage_store = late("synth.store")
@@ -104,20 +112,25 @@ def store(
 
 
 def _plain(entry: Any) -> dict[str, Any]:
-    import dataclasses
-
-    return {name: str(value) if isinstance(value, Path) else value for name, value in dataclasses.asdict(entry).items()}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(entry).items()}
 
 
-def doctor(as_json: JsonOption = False) -> None:
-    """Say what is installed, what works, and what an extra would add. Exits with 1 when something needed is broken."""
+def doctor(
+    model: ModelOption = None, endpoint: EndpointOption = None, key: KeyOption = None, as_json: JsonOption = False
+) -> None:
+    """Say what is installed, what works, and what an extra would add; with --model, whether it can play an agent.
+    Exits with 1 when something needed is broken."""
 
     findings = checkup.checkup()
+    if model is not None:
+        findings += probing.probe(endpoint or LOCAL_ENDPOINT, model, os.environ.get(key) if key else None)
+    elif endpoint or key:
+        raise InputError("no model is named", where="--endpoint" if endpoint else "--key", mend="give --model as well")
     if as_json:
-        print(json.dumps([finding.as_json() for finding in findings], indent=2))
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        for finding in findings:
-            print(finding.line())
+        marks = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}
+        print("\n".join(f"{marks[finding.state]}{finding.what}: {finding.detail}" for finding in findings))
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 
