@@ -88,7 +88,7 @@ def init(
         laid["description"] = f"Questions over {called}."
     name = file.stem if file.stem != "recipe" else called.partition(".")[0]
     if name := re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"):
-        laid["name"] = name
+        laid["name"] = name[:96]
     graph = laid.get("source.kind") in ("triples", "tables")
     dataset = dataset or ("world-search" if source is None else "graph-search" if graph else "docs-search")
     text = (template.commented_recipe if full else template.short_recipe)(dataset, laid)

@@ -94,9 +94,10 @@ class Corpus:
         }
         """Row of a document -> the entity that it is as a whole."""
         self.page_named = Counter(entities[page].name.casefold() for page in self.pages.values())
-        self.english = frozenset(row for row in range(len(self.columns.ids)) if _is_english(self.text(row)))
+        told = [_is_english(self.text(row)) for row in range(len(self.columns.ids))]
+        self.english = frozenset(row for row, english in enumerate(told) if english is not False)
         """Rows of documents whose sentences the grammar of questions can take apart."""
-        few = len(self.english) < _ENGLISH * len(self.columns.ids)
+        few = told.count(True) < _ENGLISH * len(told)
         self.asked = frozenset(range(len(self.columns.ids))) if few else self.english
         """Rows of documents whose things have names for questions: of a manual in many languages those in English."""
         self.row_of = {name: row for row, name in enumerate(self.columns.ids)}
@@ -163,6 +164,7 @@ class Corpus:
         return Node(id=found.id, name=found.name, aliases=found.aliases, kind=found.kind, document_id=page)
 
 
-def _is_english(text: str) -> bool:
+def _is_english(text: str) -> bool | None:
+    """None: it is too short to tell."""
     found = [word for word in tokens(text[:4000]) if word.isalpha()]
-    return len(found) < 20 or sum(word in FUNCTION_WORDS for word in found) >= 0.12 * len(found)
+    return None if len(found) < 20 else sum(word in FUNCTION_WORDS for word in found) >= 0.12 * len(found)
