@@ -120,7 +120,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "doctor": (
         "synth.cli.upkeep:doctor",
-        "Say what is installed, what works, and what an extra would add. Exits with 1 when something needed is broken.",
+        "Say what is installed and what works; with --model, whether it can play an agent. Exits with 1 if not.",
     ),
     "store": (
         "synth.cli.upkeep:store",

@@ -118,8 +118,7 @@ def _plain(entry: Any) -> dict[str, Any]:
 def doctor(
     model: ModelOption = None, endpoint: EndpointOption = None, key: KeyOption = None, as_json: JsonOption = False
 ) -> None:
-    """Say what is installed, what works, and what an extra would add; with --model, whether it can play an agent.
-    Exits with 1 when something needed is broken."""
+    """Say what is installed and what works; with --model, whether it can play an agent. Exits with 1 if not."""
 
     findings = checkup.checkup()
     if model is not None:
