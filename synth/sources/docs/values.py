@@ -24,7 +24,7 @@ _VALUE = (
 )
 _END = r"(?=[.,;)]|$| (?:on|if|when|for|unless|which|and|but|in)\b)"
 _DEFAULTS = (
-    re.compile(rf"\b(?:[Tt]he|[Ii]ts) default(?: value| setting)? is (?:currently )?(?:set )?(?:to )?{_VALUE}{_END}"),
+    re.compile(rf"\b(?:[Tt]he|[Ii]ts) default(?: value| setting)? is (?:currently )?(?:set to )?{_VALUE}{_END}"),
     re.compile(rf"\b[Dd]efaults to (?:the value )?{_VALUE}{_END}"),
     re.compile(rf"\((?:[Tt]he )?default(?:s to|:| is| value:?)? {_VALUE}\)"),
     re.compile(rf"^(?:Default|default)(?: value)?(?::| is) {_VALUE}\.?$"),
@@ -40,7 +40,7 @@ _NO_VALUE = frozenset(
     "whatever same one it its taken now also and or is are was be with from by at on usually generally always "
     "currently also very rather quite still just controlled inherited computed calculated chosen specified given "
     "assumed dependent system-dependent platform-dependent implementation-dependent different what where there "
-    "behavior behaviour action mode choice option setting order method way case location".split()
+    "behavior behaviour action mode choice option setting order method way case location search look try".split()
 )
 _VERSION = r"v?(?P<value>\d+\.\d+(?:\.\d+){0,3}(?:-?[a-z]+\d*)?)"
 _SINCE = re.compile(
