@@ -138,10 +138,9 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
         asked = {"path": recipe.questions.path, "licence": recipe.source.licence, "environment": own}
         yield Run("tasks", "bare_tasks", asked)
         return
+    values = recipe.questions.model_dump(exclude={"kind", "wording"})
     if recipe.questions.kind == "reverse":
         values = task_values(recipe)
-    else:
-        values = recipe.questions.model_dump(exclude={"kind", "wording"})
     if isinstance(recipe.environment, Search) and recipe.questions.kind in HELD:
         values["collections"] = recipe.environment.collections
     if recipe.questions.kind == "proposed":

@@ -206,9 +206,7 @@ class PageReader(LongDocuments):
             self._say_why(number, name, current, "dismiss_why_silent" if name else "dismiss_why_described")
             self.note("dismiss", short(current.title))
             return []
-        fresh = self.untried(number, hits)
-        if page is not None:
-            fresh = [hit for hit in fresh if hit.document != page.document]
+        fresh = [hit for hit in self.untried(number, hits) if page is None or hit.document != page.document]
         chosen = self.chooser.related_hit(number, name, fresh) if fresh else None
         if chosen is None:
             return None
@@ -397,7 +395,6 @@ class PageReader(LongDocuments):
         text = sentence.text
         if not quotable(text):
             at = max(text.find(about), 0)
-            start = text.rfind(" ", 0, max(0, at - 90)) + 1
             end = text.find(" ", min(len(text), at + len(about) + 90))
-            text = text[start : end if end > 0 else len(text)]
+            text = text[text.rfind(" ", 0, max(0, at - 90)) + 1 : end if end > 0 else len(text)]
         self.thoughts.add("quote", quote=text.replace('"', "”") if '"' in text else text, title=title)
