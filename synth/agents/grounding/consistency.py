@@ -32,6 +32,8 @@ _WRONG_RELATION = ("g_wrong_relation", "g_wrong_plain")
 _WHY_SILENT = ("dismiss_why_silent", "dismiss_why_described")
 """Reasons that need not name the page."""
 _OPENS = ("open", "get_relations")
+_OVER_PAGES = ("search", "open", "find", "outline", "filter", "count")
+"""How names of tools begin in runs over pages; in a browser or a graph one opens by other means."""
 _ACTS = {
     "search": (
         *("search_name", "search_more", "search_reverse", "search_again", "search_longer", "search_described"),
@@ -320,7 +322,7 @@ def _opens(run: _Run, turn: _Turn) -> _Found:
 def _deeds(run: _Run, turn: _Turn) -> _Found:
     """Where it says over pages that it does something, it does that. A call is told by how its tool's name begins."""
     made = [call.name for call in run.history[turn.number].turn.calls]
-    if any(name.startswith("get_") for step in run.history for name in (call.name for call in step.turn.calls)):
+    if any(not call.name.startswith(_OVER_PAGES) for step in run.history for call in step.turn.calls):
         return
     for tool, intents in _ACTS.items():
         said = _says(intents, turn.thought)
