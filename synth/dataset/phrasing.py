@@ -1,7 +1,8 @@
 """Phrases that tell the class of a row: wording that occurs in one class far more often than in another.
 
-Who trains on such rows learns the phrase and not the reason. Runs count, not occurrences; names, numbers and quotations
-are masked, and what is the evidence of an outcome (giving up, a guess) may tell of it.
+Who trains on such rows learns the phrase and not the reason. A task counts once in a class, by its first row, since
+rows of one task share what they are about. Names, numbers and quotations are masked, and what is the evidence of an
+outcome (giving up, a guess) may tell of it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _RATIO = 5.0
 _CERTAIN = 4.5
 """Standard errors (signed root of the likelihood-ratio statistic): thousands of phrases are looked at."""
 _MOST = 2_000
-"""Rows of a class that are looked at: the first ones."""
+"""Tasks of a class that are looked at: the first ones."""
 _CLASSES = (
     ("teacher success", "teacher failure"),
     ("policy success", "policy failure"),
@@ -60,11 +61,11 @@ class TellingPhrase(Row):
     classes: str
     """``policy success against policy failure`` and the like: the class that has it, against the other."""
     runs: int
-    """Runs of the first class that hold it."""
+    """Tasks of the first class whose row holds it."""
     of: int
-    """Runs of the first class."""
+    """Tasks of the first class."""
     others: int
-    """Runs of the other class that hold it."""
+    """Tasks of the other class whose row holds it."""
     of_others: int
     ratio: float
     """Share of the first over share of the other, half a run added to each."""
@@ -72,14 +73,19 @@ class TellingPhrase(Row):
 
 @dataclass
 class Said:
-    """What the runs of a class say: how many hold each phrase."""
+    """What the rows of a class say: how many hold each phrase, of one row a task."""
 
-    runs: int = 0
+    tasks: set[str] = field(default_factory=set)
     holding: Counter[str] = field(default_factory=Counter)
 
-    def add(self, phrases: Iterable[str]) -> None:
-        self.runs += 1
-        self.holding.update(phrases)
+    @property
+    def runs(self) -> int:
+        return len(self.tasks)
+
+    def add(self, task: str, texts: Iterable[str]) -> None:
+        if task not in self.tasks and len(self.tasks) < _MOST:
+            self.tasks.add(task)
+            self.holding.update(phrases_of(texts))
 
 
 class Wording:
@@ -100,13 +106,13 @@ class Wording:
         elif isinstance(row, TrajectoryRow):
             self._run(row)
         elif row.trajectory_id not in self._own_words and row.kind is not PairKind.TRAJECTORY:
-            self._add("planted" if row.kind is PairKind.PERTURBATION else "real", _thoughts(row.rejected))
+            self._add("planted" if row.kind is PairKind.PERTURBATION else "real", row.task_id, _thoughts(row.rejected))
 
     def _task(self, task: Task) -> None:
         if Planned.stand_in(task.details):
             self._hidden[task.id] = RuleHidden.of(task.details).hidden is not None
             refused = Planned.of(task.details).plan.outcome == "refused"
-            self._add("refused" if refused else "done", [task.question])
+            self._add("refused" if refused else "done", task.id, [task.question])
 
     def _run(self, row: TrajectoryRow) -> None:
         if row.model is not None or row.environment == RECORDED:
@@ -115,14 +121,12 @@ class Wording:
         if row.verdict.correct is None:
             return
         thoughts = _thoughts(row.content)
-        self._add(f"{row.role} success" if row.success else f"{row.role} failure", thoughts)
+        self._add(f"{row.role} success" if row.success else f"{row.role} failure", row.task_id, thoughts)
         if row.success and row.role == "teacher" and row.task_id in self._hidden:
-            self._add("hidden rule" if self._hidden[row.task_id] else "no hidden rule", thoughts)
+            self._add("hidden rule" if self._hidden[row.task_id] else "no hidden rule", row.task_id, thoughts)
 
-    def _add(self, name: str, texts: Iterable[str]) -> None:
-        said = self._said.setdefault(name, Said())
-        if said.runs < _MOST:
-            said.add(phrases_of(texts))
+    def _add(self, name: str, task: str, texts: Iterable[str]) -> None:
+        self._said.setdefault(name, Said()).add(task, texts)
 
     def telling(self) -> tuple[TellingPhrase, ...]:
         """The worst first."""

@@ -11,7 +11,7 @@ import pytest
 
 from synth.agents.scripted.phrases import PHRASES
 from synth.dataset.files import Problems
-from synth.dataset.phrasing import Said, TellingPhrase, phrases_of, telling
+from synth.dataset.phrasing import Said, TellingPhrase, telling
 from synth.dataset.reader import load
 from synth.dataset.rules.rules import known_of
 from synth.dataset.rules.thoughts import THOUGHT_RULES
@@ -35,8 +35,8 @@ def runs(count: int, seed: int, told: str = "", share: float = 0.0) -> list[list
 
 def collected(runs: list[list[str]]) -> Said:
     said = Said()
-    for texts in runs:
-        said.add(phrases_of(texts))
+    for number, texts in enumerate(runs):
+        said.add(f"task-{number}", texts)
     return said
 
 
@@ -71,13 +71,22 @@ def test_a_few_runs_prove_nothing() -> None:
     assert found(runs(6, 1, "By the way this went well.", 0.5), runs(6, 2)) == []
 
 
+def test_many_runs_of_one_task_say_what_one_says() -> None:
+    one = Said()
+    for texts in runs(100, 1, "It is about a beetle.", 1.0):
+        one.add("task-1", texts)
+    assert (one.runs, one.holding["beetle"]) == (1, 1)
+    assert list(telling(one, collected(runs(100, 2)), "one against other")) == []
+
+
 SAYS = "By the way this went well."
 PLAIN = "I look up the page and read it."
 
 
 def run_of(row: TrajectoryRow, thought: str, number: int, **changes: Any) -> TrajectoryRow:
     action = MessageAction(content="x", reasoning_content=thought)
-    return row.model_copy(update={"id": f"run-{number}", "content": (row.content[0], action), "model": None, **changes})
+    own = {"id": f"run-{number}", "task_id": f"task-{number}", "content": (row.content[0], action), "model": None}
+    return row.model_copy(update={**own, **changes})
 
 
 def asked(task: Task, question: str, number: int, outcome: str, hidden: bool) -> Task:
@@ -108,11 +117,12 @@ def planted(finished: Path, kind: str) -> Iterator[Any]:
                 yield asked(task, text, at, "refused" if first else "done", False)
             elif kind == "hidden rule":
                 yield asked(task, PLAIN, at, "refused", first)
-                yield run_of(row, text, at, role="teacher", success=True, verdict=good, task_id=f"task-{at}")
+                yield run_of(row, text, at, role="teacher", success=True, verdict=good)
             else:
                 side = (MessageAction(content="x", reasoning_content=text),)
                 which = PairKind.PERTURBATION if first else PairKind.VERIFIED_STEP
-                yield pair.model_copy(update={"id": f"pair-{at}", "kind": which, "rejected": side})
+                own = {"id": f"pair-{at}", "task_id": f"task-{at}"}
+                yield pair.model_copy(update={**own, "kind": which, "rejected": side})
 
 
 @pytest.mark.parametrize("kind", ["success", "role", "refused", "hidden rule", "planted"])
