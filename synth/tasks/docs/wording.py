@@ -82,7 +82,7 @@ _OF_STATE = re.compile(
     r"(?:may|will|can|must|should|has|have)\b|(?:is|are) (?!thrown|raised)(?:[a-z]+ly )?"
     r"(?:[a-z]{2,}ed|given|written|built|made|held|known|chosen|set|run|read|kept|sent|found|put|shown|meant|hidden)\b"
 )
-"""What a thing may, has or undergoes tells nobody which thing is meant."""
+"""A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
     r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
     r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"

@@ -208,7 +208,7 @@ def run_card(folder: Path, given: dict[str, str]) -> int:
 
 
 def recorded(number: int, *, right: bool) -> dict[str, Any]:
-    """A run as somebody else recorded it."""
+    """A run in the form of a third party's log."""
     river = f"river number {number} of Tervia"
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": json.dumps({"river": number})}}
     said = f"The {river} is {1000 + number} kilometres long."

@@ -1,4 +1,4 @@
-"""Whether facts say that a candidate meets a condition, whoever reads them."""
+"""Whether the facts say that a candidate meets a condition: shared by teacher and policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sentences of a page say of what a clue asks for, whoever reads them."""
+"""What the sentences of a page say about a clue: shared by teacher and policy."""
 
 from __future__ import annotations
 
