@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from synth.graph.walks import WalkStep
+from synth.lexicon.reading import topics
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node, Operation, OperationKind, Shape
 from synth.tasks.draft import Draft
-from synth.tasks.world.grammar import NAME, Phrase, capitalise, unmark
+from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, capitalise, unmark
 from synth.tasks.world.links import choose, noun_phrases
 from synth.tasks.world.registers import ALONE
 from synth.tasks.world.view import Answer, WorldView
@@ -70,7 +71,7 @@ class Known:
 
     phrase: Phrase
     told: str = ""
-    """A sentence that comes first, marked: "Take the person who founded X."."""
+    """A sentence that comes first, marked: "I'm reading about the person who founded X."."""
 
 
 def known_phrase(
@@ -86,9 +87,8 @@ def known_phrase(
     if not ways:
         return None
     phrase = choose(rng, choose(rng, ways))
-    if rng.random() < 0.3:
-        opener = choose(rng, ("Take", "Consider", "Think of", "Start with"))
-        return Known(Phrase(f"that {link.noun.heads[0]}", NAME), f"{opener} {phrase.text}. ")
+    if phrase.weight >= CLAUSE and rng.random() < 0.3:
+        return Known(Phrase(f"that {link.noun.heads[0]}", NAME), f"{choose(rng, topics(phrase.text))} ")
     return Known(phrase)
 
 
