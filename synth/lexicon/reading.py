@@ -22,7 +22,6 @@ __all__ = [
     "phrases",
     "read_lexicon",
     "registers",
-    "topics",
     "world_lexicon",
 ]
 
@@ -102,8 +101,3 @@ def order_frames(end: str) -> tuple[str, ...]:
 def registers() -> Mapping[str, Any]:
     """What surrounds a question in each register."""
     return MappingProxyType(_frames()["registers"])
-
-
-def topics(thing: str) -> list[str]:
-    """Sentences that introduce ``thing``, which the question goes on to speak of."""
-    return [frame.format(thing=thing) for frame in _frames()["topics"]]

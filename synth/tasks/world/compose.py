@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synth.lexicon.reading import topics
 from synth.tasks.world.grammar import NAME, Phrase, capitalise, indefinite, mark, unmark
 from synth.tasks.world.links import Link, ask_options, choose, clause_phrases, noun_phrases, statements
-from synth.tasks.world.registers import ALONE
+from synth.tasks.world.registers import ALONE, topics
 
 __all__ = ["Worded", "tell", "word_chain"]
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from synth.lexicon.reading import topics
 from synth.tasks.world.compose import Worded
 from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, Predicate, capitalise, indefinite, mark, unmark
 from synth.tasks.world.links import Link, ask_options, choose
-from synth.tasks.world.registers import ALONE, Core, identify, put
+from synth.tasks.world.registers import ALONE, Core, identify, put, topics
 from synth.tasks.world.wording import Noun
 from synth.text.lists import listed
 from synth.text.numbers import NUMERALS

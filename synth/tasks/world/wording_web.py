@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from synth.lexicon.reading import topics
 from synth.tasks.world.compose import Worded, tell
 from synth.tasks.world.conjoin import joined, joint_ways, pick
 from synth.tasks.world.grammar import CLAUSE, NAME, NOMINAL, Phrase, capitalise, indefinite, mark, unmark
 from synth.tasks.world.links import Link, ask_options, choose, clause_phrases, noun_phrases
-from synth.tasks.world.registers import ALONE
+from synth.tasks.world.registers import ALONE, topics
 from synth.tasks.world.wording import Noun
 
 __all__ = ["Knot", "marked_web", "word_web"]

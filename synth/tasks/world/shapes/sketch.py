@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from synth.graph.walks import WalkStep
-from synth.lexicon.reading import topics
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node, Operation, OperationKind, Shape
 from synth.tasks.draft import Draft
 from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, capitalise, unmark
 from synth.tasks.world.links import choose, noun_phrases
-from synth.tasks.world.registers import ALONE
+from synth.tasks.world.registers import ALONE, topics
 from synth.tasks.world.view import Answer, WorldView
 
 __all__ = ["Known", "Sketch", "known_phrase", "pick"]
