@@ -16,6 +16,7 @@ from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management, managed
 from synth.annotate.preferences.perturb.minimal_edit import MinimalEdit
 from synth.annotate.preferences.perturbation import OF_FORM, PERTURBATIONS, perturbation_of, perturbation_pairs
+from synth.annotate.preferences.refined import refined_pairs
 from synth.annotate.preferences.repair import RepairContext, failure_of, repair_pairs
 from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
@@ -33,6 +34,7 @@ __all__ = [
     "PairMaker",
     "PerturbedPairs",
     "PerturbedPairsConfig",
+    "RefinedPairs",
     "RepairedPairs",
     "RepairedPairsConfig",
     "TrajectoryPairs",
@@ -118,6 +120,24 @@ class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
             own_words=own,
             searched=None if self._searched is None else self._searched.one(run.id),
         )
+
+
+class RefinedPairs(PairMaker[StageConfig]):
+    """Pairs at the pivots of refined runs."""
+
+    name = "refined_pairs"
+    version = 1
+    config_type = StageConfig
+    reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps")
+    looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps"}
+
+    def __init__(self, config: StageConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._steps = RowsByKey(context.inputs.table("steps"), "trajectory_id")
+
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        steps = {run.id: self._steps.rows(run.id) for run in policy}
+        return refined_pairs(policy, steps, provenance=self.context.provenance, stage=self.name)
 
 
 class TrajectoryPairsConfig(StageConfig):
