@@ -33,6 +33,7 @@ from synth.cli.options import (
 from synth.flows import settle_prefect
 from synth.inputs import parse_setting
 from synth.late import late
+from synth.places import url_of
 
 if TYPE_CHECKING:
     from synth.cli import account, text
@@ -93,7 +94,7 @@ def build(
     if as_json:
         if line := text.empty_sft_text(result.report):
             print(f"synth: {line}", file=sys.stderr)
-        said = {"path": str(result.path), "report": json.loads(result.report.to_json())}
+        said = {"path": url_of(result.path), "report": json.loads(result.report.to_json())}
         print(json.dumps({**said, "account": account.account_json(result.account)}, indent=2))
         return
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from synth.late import late
+
+if TYPE_CHECKING:
+    from synth.store import remote
+else:
+    remote = late("synth.store.remote")
 
 __all__ = [
     "LOCAL_ENDPOINT",
@@ -41,6 +48,11 @@ LOCAL_ENDPOINT = "http://localhost:8000/v1"
 """Where a server of the user's usually listens: vLLM's own default."""
 
 
+def _folder(text: str) -> Path:
+    """A dataset's folder on this machine, whatever a command does with it; one in storage elsewhere is copied first."""
+    return remote.local_dataset(text)
+
+
 class ExecutorName(StrEnum):
     """Where stages run."""
 
@@ -52,7 +64,9 @@ class ExecutorName(StrEnum):
 Dataset = Annotated[
     str | None, typer.Argument(metavar="[DATASET]", help="A builtin dataset (`synth list`); with --recipe, its name.")
 ]
-DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `synth build` printed.")]
+DatasetFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", parser=_folder, help="The folder that `synth build` printed, or its URL.")
+]
 RecipeOption = Annotated[Path | None, typer.Option("--recipe", metavar="FILE", help="A recipe of your own (YAML).")]
 SourceOption = Annotated[
     Path | None,
@@ -60,7 +74,7 @@ SourceOption = Annotated[
         "--source",
         metavar="PATH",
         help="Folder of HTML or Markdown; JSONL or Parquet documents; hf://datasets/OWNER/NAME; "
-        "triples or tables (CSV, SQLite, ...).",
+        "triples or tables (CSV, SQLite, ...). May lie in s3:// or other storage.",
     ),
 ]
 TasksOption = Annotated[int | None, typer.Option("--tasks", metavar="N", help="Exactly how many tasks to make.")]
@@ -70,7 +84,12 @@ TasksFileOption = Annotated[
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of everything that is drawn.")]
 OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Where the finished dataset goes (default: out/<dataset>).")
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Where the finished dataset goes: a folder or a URL (s3://...); default: out/<dataset>.",
+    ),
 ]
 StoreOption = Annotated[
     Path | None,
