@@ -8,7 +8,7 @@ from prefect import flow
 
 from synth.flows.build import build as build_dataset
 from synth.flows.publish import publish
-from synth.places import url_of
+from synth.store.remote import url_of
 
 __all__ = ["release"]
 

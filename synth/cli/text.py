@@ -15,11 +15,12 @@ from synth.filtering.dedup.estimate import filter_bytes, table_bytes
 from synth.inputs import read_input
 from synth.pipelines.collaborators import vectors_of
 from synth.pipelines.words import lexicon_of
-from synth.places import is_remote, url_of
+from synth.places import is_remote
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS
 from synth.schemas.rejections import Rejection
 from synth.store.calls_format import from_nano
+from synth.store.remote import url_of
 from synth.tasks.given import COLUMNS, read_given, unread_columns
 
 if TYPE_CHECKING:

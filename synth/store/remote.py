@@ -26,12 +26,15 @@ from platformdirs import user_cache_path
 
 from synth.errors import DatasetError, InputError, StoreError, SynthError
 from synth.identity import canonical_json
-from synth.places import STORAGE, is_remote, url_of
+from synth.places import is_remote
 from synth.store.failpoints import failpoint
 from synth.store.files import file_sha256, read_sealed_json, store_errors, write_sealed_json
 from synth.store.locks import FileLock
 
-__all__ = ["check_remote", "local_copy", "local_dataset", "upload"]
+__all__ = ["check_remote", "local_copy", "local_dataset", "upload", "url_of"]
+
+STORAGE = {"az": "adlfs", "file": None, "gs": "gcsfs", "hf": None, "memory": None, "s3": "s3fs"}
+"""Scheme -> the package that its driver needs; None = it comes with the base."""
 
 MANIFEST = "manifest.json"
 VERSIONS = "versions"
@@ -41,6 +44,14 @@ _STATE = ("size", "ETag", "etag", "md5Hash", "generation", "blob_id", "mtime", "
 """What drivers tell of a file that changes with its content."""
 _CREDENTIALS = frozenset("NoCredentialsError PartialCredentialsError DefaultCredentialsError GoogleAuthError".split())
 """Errors of the drivers' own that say that nobody is logged in."""
+
+
+def url_of(place: Path | str) -> str:
+    """A place as a person writes it: URLs with the slashes that a ``Path`` took from them."""
+    if not is_remote(place):
+        return str(place)
+    scheme, _, rest = str(place).partition(":")
+    return f"{scheme}://{'/' if scheme == 'file' else ''}{rest.strip('/')}"
 
 
 @dataclass(frozen=True)
@@ -153,15 +164,15 @@ def upload(folder: Path, out: Path | str, *, marker: str) -> str:
                 target = place.at(VERSIONS, version, name)
                 place.files.makedirs(target.rpartition("/")[0], exist_ok=True)
                 place.files.put_file(str(folder / name), target)
-                failpoint("remote.file.sent")
+                failpoint("publish.copied")
         place.files.invalidate_cache()
         there = _sizes(place, place.at(VERSIONS, version))
         if wrong := [name for name, stated in files.items() if there.get(name) != stated["size"]]:
             raise StoreError(f"{wrong[0]} is not there whole", where=place.url, mend="run the same command again")
-        failpoint("remote.sent")
+        failpoint("publish.synced")
         body = {"marker": marker, "version": version, "files": files}
         _write(place, place.at(MANIFEST), json.dumps(body, indent=1).encode())
-        failpoint("remote.manifest")
+        failpoint("publish.moved")
         for old in place.files.ls(place.at(VERSIONS), detail=False):
             if PurePosixPath(old).name != version:
                 place.files.rm(old, recursive=True)

@@ -15,10 +15,9 @@ from shared_builds import LEAN, WORLD, hashes, world_store
 import synth
 from synth.cli import main
 from synth.errors import DatasetError, InputError, StoreError
-from synth.places import url_of
 from synth.recipe.load import load_recipe, parse_recipe
 from synth.store import Store, check_destination
-from synth.store.remote import local_copy, local_dataset, upload
+from synth.store.remote import local_copy, local_dataset, upload, url_of
 
 COMMANDS = [
     ["build", "world-search", "--store", "hf://datasets/ann/w"],

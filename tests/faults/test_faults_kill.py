@@ -20,7 +20,7 @@ from synth.store.remote import local_dataset, upload
 KILLED = -signal.SIGKILL
 
 # `dataset.` and `publish.` come after the engine: tests of the whole product kill there (test_faults_product.py).
-AFTER = ("dataset.", "publish.", "remote.")
+AFTER = ("dataset.", "publish.")
 BUILDING = sorted(name for name in FAILPOINTS if not name.startswith(AFTER) and name != "journal.repaired")
 # A view of toy questions has no arrays; the failpoint is there for the day that one has.
 BUILDING.remove("store.view.array_written")
@@ -120,7 +120,7 @@ def test_killed_with_its_worker_processes(zygote: Zygote, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("place", ["file", "missing"])
-@pytest.mark.parametrize("name", sorted(name for name in FAILPOINTS if name.startswith("remote.")))
+@pytest.mark.parametrize("name", sorted(name for name in FAILPOINTS if name.startswith("publish.")))
 def test_killed_while_the_dataset_is_uploaded(zygote: Zygote, tmp_path: Path, name: str, place: str) -> None:
     """What counts there is the old result or the new one, whole; the same command sends the rest and cleans up."""
     url = f"file://{tmp_path / 'there'}"
@@ -141,7 +141,7 @@ def test_killed_while_the_dataset_is_uploaded(zygote: Zygote, tmp_path: Path, na
         upload(folder("old"), url, marker="report.json")
     code = zygote.run(do="publish", staging=str(folder("new")), out=url, failpoint=f"{name}:1:kill")
     assert code == KILLED
-    counts = "new" if name == "remote.manifest" else "old"
+    counts = "new" if name == "publish.moved" else "old"
     if place == "file" or counts == "new":
         assert read() == rows[counts]
     check_destination(url)

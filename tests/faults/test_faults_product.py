@@ -51,9 +51,6 @@ PLACES = (
 )
 NOT_REACHED = {
     "journal.repaired": "a kill tears only the end of a journal, which is cut off; damage is tried in test_faults_kill",
-    "remote.file.sent": "the output folder is on this machine; uploads are killed in test_faults_kill",
-    "remote.manifest": "the same",
-    "remote.sent": "the same",
     "store.view.array_written": "no candidate stage of the product writes arrays",
 }
 

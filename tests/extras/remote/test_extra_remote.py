@@ -86,7 +86,7 @@ def listed(bucket: Bucket) -> dict[str, str]:
 
 def test_a_dataset_in_a_bucket_is_the_old_or_the_new_one(bucket: Bucket) -> None:
     build = f"{BUILD} --source s3://bucket/docs --store store --out s3://bucket/w"
-    done = bucket.synth(build, SYNTH_FAILPOINT="remote.file.sent:9:kill")
+    done = bucket.synth(build, SYNTH_FAILPOINT="publish.copied:9:kill")
     assert done.returncode == KILLED, done.stderr
     sent = listed(bucket)
     assert len(sent) == 9
@@ -95,7 +95,7 @@ def test_a_dataset_in_a_bucket_is_the_old_or_the_new_one(bucket: Bucket) -> None
     done = bucket.synth(build)
     assert done.returncode == 0, done.stderr
     assert sent.items() <= listed(bucket).items(), "what was sent is not sent again"
-    for name, seed in (("remote.file.sent:3:kill", 7), ("remote.sent:1:kill", 7), ("remote.manifest:1:kill", 8)):
+    for name, seed in (("publish.copied:3:kill", 7), ("publish.synced:1:kill", 7), ("publish.moved:1:kill", 8)):
         done = bucket.synth(f"{build} --seed 8", SYNTH_FAILPOINT=name)
         assert done.returncode == KILLED, done.stderr
         done = bucket.synth("validate s3://bucket/w")
