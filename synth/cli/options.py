@@ -5,16 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-from synth.late import late
-
-if TYPE_CHECKING:
-    from synth.store import remote
-else:
-    remote = late("synth.store.remote")
 
 __all__ = [
     "LOCAL_ENDPOINT",
@@ -48,11 +41,6 @@ LOCAL_ENDPOINT = "http://localhost:8000/v1"
 """Where a server of the user's usually listens: vLLM's own default."""
 
 
-def _folder(text: str) -> Path:
-    """A dataset's folder on this machine, whatever a command does with it; one in storage elsewhere is copied first."""
-    return remote.local_dataset(text)
-
-
 class ExecutorName(StrEnum):
     """Where stages run."""
 
@@ -65,7 +53,7 @@ Dataset = Annotated[
     str | None, typer.Argument(metavar="[DATASET]", help="A builtin dataset (`synth list`); with --recipe, its name.")
 ]
 DatasetFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", parser=_folder, help="The folder that `synth build` printed, or its URL.")
+    Path, typer.Argument(metavar="DIR", help="The folder that `synth build` printed, or its URL.")
 ]
 RecipeOption = Annotated[Path | None, typer.Option("--recipe", metavar="FILE", help="A recipe of your own (YAML).")]
 SourceOption = Annotated[
