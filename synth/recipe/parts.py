@@ -64,8 +64,8 @@ class Ratings(Described):
     """Also ask the judge whether an answer that no rule took for right means the same as the right one. Needs
     ``roles.judge``: without a model there are the rules only."""
     steps: bool = False
-    """Also ask the judge to label the steps of runs on questions without a walk (imported runs, given questions), above
-    the rules. Needs ``roles.judge``."""
+    """Also ask the judge to label the steps that the rules leave open in runs on questions without a walk (imported
+    runs, given questions). Needs ``roles.judge``."""
     graded: bool = True
     """Draw runs with a chance proportional to their rating (OS-Genesis, arXiv 2412.19723) in place of a yes or no: the
     rating says which were ``drawn``, and ``synth export --select drawn=true`` takes those."""

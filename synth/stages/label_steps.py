@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 from synth.annotate.labels.label import StepLabel, label
@@ -27,7 +27,7 @@ class LabelStepsConfig(StageConfig):
     rules: tuple[Implementation, ...] = ()
     """What looks at a run's labels after our own rules, in order: ``rule(row, task, labels)`` gives the labels anew."""
     judge: Implementation | None = None
-    """Who labels steps of runs on tasks without a walk, above the rules; None = no one."""
+    """Who labels what the rules leave open in runs on tasks without a walk; None = no one."""
 
 
 class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
@@ -55,8 +55,8 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         found = {step.step: step for step in self._searched(row)}
         rows = []
         task = self._tasks.one(row.task_id)
-        judged = self._judge.labels(task, row) if self._judge is not None and self._judge.wanted(task) else {}
-        labels = label(row, task, judged=judged)
+        judge = self._judge
+        labels = label(row, task, judged=partial(judge.labels, task, row) if judge and judge.wanted(task) else None)
         for rule in self._rules:
             labels = tuple(rule(row, task, labels))
         for labelled in labels:
