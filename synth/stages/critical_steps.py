@@ -83,7 +83,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
 
     def process(self, row: TrajectoryRow) -> Outcome:
         left_out = float(self.context.generator(row.id, "searched").random()) >= self.config.share
-        if left_out or (row.success and not self.config.successes):
+        if left_out or row.retry_of is not None or (row.success and not self.config.successes):
             return Outcome(kept=(_unsearched(row),))
         task: Task = self._tasks.one(row.task_id)
         checkpoint = self.context.checkpoint
