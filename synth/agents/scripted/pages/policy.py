@@ -283,7 +283,7 @@ class PageReadingChooser(PageTurning):
         return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
-        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon)
+        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon, self._state.place(name))
 
     def crosschecks(self, value: Value | None) -> bool:
         return float(self._generator.random()) < 0.4 * self._config.skill

@@ -352,7 +352,7 @@ class PageGoldChooser(GoldPageTurning):
         return found[best] if best is not None and fits[best] >= bar else None
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
-        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon)
+        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon, self._state.place(name))
 
     def crosschecks(self, value: Value | None) -> bool:
         if value is not None and value.document is not None and not self._right(value.name):
