@@ -38,13 +38,14 @@ if TYPE_CHECKING:
     from synth.cli import account, text
     from synth.dataset.show import rows as shown
     from synth.flows import build as flow_builds
-    from synth.store import failpoints
+    from synth.store import failpoints, remote
 else:
     account = late("synth.cli.account")
     text = late("synth.cli.text")
     failpoints = late("synth.store.failpoints")
     shown = late("synth.dataset.show.rows")
     flow_builds = late("synth.flows.build")
+    remote = late("synth.store.remote")
 
 __all__ = ["build", "plan", "preview", "request_of"]
 
@@ -93,7 +94,7 @@ def build(
     if as_json:
         if line := text.empty_sft_text(result.report):
             print(f"synth: {line}", file=sys.stderr)
-        said = {"path": str(result.path), "report": json.loads(result.report.to_json())}
+        said = {"path": remote.url_of(result.path), "report": json.loads(result.report.to_json())}
         print(json.dumps({**said, "account": account.account_json(result.account)}, indent=2))
         return
 

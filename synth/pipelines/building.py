@@ -17,6 +17,7 @@ from synth.pipelines.pilot import run_pilot
 from synth.pipelines.planner import plan
 from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
 from synth.pipelines.words import write_words
+from synth.places import hub_dataset
 from synth.recipe.load import load_recipe
 from synth.recipe.model import Recipe
 from synth.recipe.requests import settings_of
@@ -27,6 +28,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.store import Store, check_destination
 from synth.store.calls_format import CALLS_FILE, Account
+from synth.store.remote import local_copy
 
 __all__ = ["Prepared", "default_store", "prepare", "resolve"]
 
@@ -172,9 +174,10 @@ def resolve(request: BuildRequest) -> Recipe:
     Raises:
         InputError: as :func:`synth.recipe.load.load_recipe`.
     """
+    source = request.source
     settings = settings_of(
         dataset=request.dataset,
-        source=request.source,
+        source=source if source is None or hub_dataset(source) else local_copy(source),
         tasks=request.tasks,
         tasks_file=request.tasks_file,
         seed=request.seed,

@@ -12,6 +12,7 @@ from synth.annotate.preferences.select import Selection
 from synth.recipe.roles import RoleName
 from synth.retrieval.vectors import IndexKind
 from synth.schemas.described import Described
+from synth.schemas.refined import How
 
 __all__ = [
     "Contexts",
@@ -21,6 +22,7 @@ __all__ = [
     "Distractors",
     "Pairs",
     "Ratings",
+    "Refine",
     "StageItem",
 ]
 
@@ -38,6 +40,29 @@ class Critical(Described):
     """Share of the policy's runs that is searched: a search costs dozens of rollouts."""
     search: CriticalConfig = CriticalConfig()
     """Thresholds, tests and budgets."""
+
+
+class Refine(Described):
+    """Good runs made of the policy's failed ones, beside them in ``trajectories`` (``retry_of``). Success rates leave
+    them out."""
+
+    how: tuple[How, ...] = ("regenerate", "hint")
+    """In which ways each failed run is refined: ``regenerate`` cuts it before its first wrong step and lets the policy
+    go on (Search-R2, Trajectory-Refined Distillation); ``hint`` also tells it what went wrong (R3L);
+    ``hint_from_start`` tells it so before it begins anew (KEPO); ``segment`` goes on from behind a stretch from whose
+    end the policy succeeds more often than from its beginning (EEF). Hints are no part of the run that is kept."""
+    tries: int = Field(default=4, ge=1, le=64)
+    """Tries in each way, until one comes to the right answer."""
+    every: int = Field(default=3, ge=1, le=50)
+    """Steps of a stretch."""
+    samples: int = Field(default=16, ge=2, le=100)
+    """Continuations from each end of a stretch at most."""
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Refine:
+        if not self.how or len(set(self.how)) < len(self.how):
+            raise ValueError("refine.how must name at least one way, each once")
+        return self
 
 
 class Pairs(Described):
