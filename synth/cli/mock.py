@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -91,7 +90,10 @@ def mock_hub(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8001,
     token: Annotated[str, typer.Option("--token", help="The one token that it takes.")] = "hf_mock",
 ) -> None:
-    """Serve a Hub that keeps repositories in a folder, for `synth push` and loading. Ctrl-C or SIGTERM ends it."""
+    """Serve a Hub that keeps repositories in a folder, for `synth push` and loading. Ctrl-C or SIGTERM ends it.
+
+    It then writes the files of each repository to DIR/files.
+    """
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,4 +105,6 @@ def mock_hub(
         try:
             threading.Event().wait()
         except KeyboardInterrupt:
-            print(f"{len(server.records):,} requests", file=sys.stderr)
+            print(f"{len(server.records):,} requests", flush=True)
+    for name in server.repositories.repos:
+        print(f"{name}: {server.repositories.checkout(name, folder / 'files' / name)}")
