@@ -200,7 +200,7 @@ FORMATS: Mapping[str, str] = {
     "llamafactory-dpo": "synth.export.llamafactory:LLAMAFACTORY_DPO",
     "llamafactory-sft": "synth.export.llamafactory:LLAMAFACTORY_SFT",
     "openai": "synth.export.chat:OPENAI",
-    "prm": "synth.export.trl:PRM",
+    "prm": "synth.export.prm:PRM",
     "sts": "synth.export.chat:STS",
     "trl-dpo": "synth.export.trl:TRL_DPO",
     "trl-grpo": "synth.export.rl:TRL_GRPO",

@@ -60,7 +60,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     """Every finished continuation is noted at once, so an interrupted search draws none of them again."""
 
     name = "critical_steps"
-    version = 4
+    version = 5
     config_type = CriticalStepsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {
@@ -171,6 +171,7 @@ def searched_row(row: TrajectoryRow, found: Searched) -> SearchedRow:
                 score=found.scores[step],
                 criticality=criticality,
                 alternative=-1 if criticality is None else criticality.alternative,
+                advantage=found.advantages[step],
                 pivot=pivots.get(step),
                 first_error=_wrong(found.first_error, step),
             )

@@ -34,7 +34,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     """By the task's evidence and, where the runs were searched for critical steps, by what branching showed."""
 
     name = "label_steps"
-    version = 8
+    version = 9
     config_type = LabelStepsConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -69,6 +69,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
                     score=tried.score if tried else None,
                     criticality=tried.criticality if tried else None,
                     first_error_branching=tried.first_error if tried else None,
+                    advantage=tried.advantage if tried else None,
                     pivot=tried.pivot if tried else None,
                 )
             )

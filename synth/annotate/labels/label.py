@@ -92,6 +92,7 @@ class StepLabel(Row):
         score: float | None = None,
         criticality: Criticality | None = None,
         first_error_branching: bool | None = None,
+        advantage: float | None = None,
         pivot: bool | None = None,
     ) -> StepRow:
         """The finished row."""
@@ -100,6 +101,7 @@ class StepLabel(Row):
             score=score,
             criticality=criticality,
             first_error_branching=first_error_branching,
+            advantage=advantage,
             pivot=pivot,
             provenance=provenance,
             **{name: getattr(self, name) for name in StepLabel.model_fields},
