@@ -10,7 +10,7 @@ DISTRIBUTION = "synth-posttrain"
 
 
 def version() -> str:
-    """Of the installed package; ``0+checkout`` in a trainer's environment that has our files on its path and no more."""
+    """Of the installed package; ``0+checkout`` in an environment that has our files on its path and no more."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
