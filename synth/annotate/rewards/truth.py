@@ -108,11 +108,27 @@ def read_truth(value: Any, where: str = "ground_truth") -> GroundTruth:
     if "ground_truth" in value and "answer" not in value:
         return read_truth(value["ground_truth"], f"{where}.ground_truth")
     try:
-        return GroundTruth.model_validate(_plain(value))
+        return GroundTruth.model_validate(_decoded(_plain(value)))
+    except json.JSONDecodeError:
+        raise InputError("its details are not JSON", where=f"{where}.checklist") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join([where, *(str(part) for part in first["loc"])])
         raise InputError(first["msg"], where=place) from None
+
+
+def _decoded(value: dict[str, Any]) -> dict[str, Any]:
+    """Tables hold the details of a checklist's items as JSON."""
+    items = value.get("checklist")
+    if isinstance(items, list):
+        read = [
+            {**item, "details": json.loads(item["details"])}
+            if isinstance(item, dict) and isinstance(item.get("details"), str)
+            else item
+            for item in items
+        ]
+        return {**value, "checklist": read}
+    return value
 
 
 def _plain(value: Any) -> Any:
