@@ -53,6 +53,7 @@ class Reason(StrEnum):
     # trajectories
     UNGROUNDED = "ungrounded"
     OMISSION = "omission"
+    MISSING_BEHAVIOUR = "missing_behaviour"
     INVALID_TRAJECTORY = "invalid_trajectory"
     ENVIRONMENT_ERROR = "environment_error"
     ANSWER_IN_REFLECTION = "answer_in_reflection"
@@ -82,6 +83,10 @@ class Reason(StrEnum):
     REPAIR_UNSAFE = "repair_unsafe"
     REPAIR_OVER_REFUSES = "repair_over_refuses"
     REPAIR_USELESS = "repair_useless"
+    # refined runs
+    NO_FIRST_ERROR = "no_first_error"
+    NO_USEFUL_SEGMENT = "no_useful_segment"
+    NOT_REFINED = "not_refined"
     # distractors
     NO_DISTRACTOR = "no_distractor"
     # collections
@@ -131,6 +136,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.MEANING_CHANGED: "The new wording leaves out, adds or changes a part of the question.",
     Reason.NOT_CONFIRMED: "The second reader did not find that both wordings ask the same.",
     Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",
+    Reason.MISSING_BEHAVIOUR: "No turn of the run shows a behaviour that the recipe asks of its teacher.",
     Reason.OMISSION: "A thought leaves out part of what it quotes, or says something that the run does not do.",
     Reason.INVALID_TRAJECTORY: "The trajectory breaks a rule of the Agent Data Protocol.",
     Reason.ENVIRONMENT_ERROR: "The environment failed in a way that no agent caused.",
@@ -163,6 +169,9 @@ _SENTENCES: dict[Reason, str] = {
     Reason.REPAIR_UNSAFE: "Who repairs it so does harm where harm is meant.",
     Reason.REPAIR_OVER_REFUSES: "Who repairs it so refuses where no harm is meant.",
     Reason.REPAIR_USELESS: "Who repairs it so does not get done what may be done.",
+    Reason.NO_FIRST_ERROR: "No step of the failed run is known to be the first wrong one.",
+    Reason.NO_USEFUL_SEGMENT: "No stretch of the failed run made the policy succeed more often.",
+    Reason.NOT_REFINED: "No try from there came to the right answer.",
 }
 
 
