@@ -150,4 +150,6 @@ class Documentation:
 
 def _words(text: str) -> set[str]:
     """Words that say something, without the ending that a verb or a plural has."""
-    return {word.removesuffix("s") for word in re.findall(r"\w+", text.casefold()) if word not in _SMALL and len(word) > 1}
+    return {
+        word.removesuffix("s") for word in re.findall(r"\w+", text.casefold()) if word not in _SMALL and len(word) > 1
+    }

@@ -145,7 +145,11 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
             "polished on a day?",
             "12 times",
         ),
-        ("holder", "Which module has a function that decodes a light character into its flashes and eclipses?", "wembly"),
+        (
+            "holder",
+            "Which module has a function that decodes a light character into its flashes and eclipses?",
+            "wembly",
+        ),
         (
             "subject",
             "Which iron sheet carries the lantern of a harbour?",
