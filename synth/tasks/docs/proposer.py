@@ -214,7 +214,7 @@ class DocsProposer:
         return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
 
     def _holder(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
-        """The page about one thing that has a part of which this is said: "Which class has a function that does it?"."""
+        """The page about one thing that has a part of which this is said: "Which class has a function that ..."."""
         entity, page = edge.subject, self.corpus.pages[edge.document]
         clause = self.items.told[entity][1]
         own = (edge.document, edge.start, edge.end)
