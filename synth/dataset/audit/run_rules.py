@@ -18,9 +18,12 @@ from synth.dataset.audit.findings import Findings, Place, rows
 from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
 from synth.environments.app.environment import AppEpisode, open_app
+from synth.environments.code.environment import CodeEnvironment
+from synth.environments.code.project import Project
 from synth.environments.contract import Environment, Episode, ToolCall, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
+from synth.schemas.code import CodeFile, Mutated
 from synth.schemas.plans import AnyGoal, Plan, Planned, Request, RuleHidden, Wanted
 from synth.schemas.preferences import PreferenceRow, Repair
 from synth.schemas.reports import BuildReport
@@ -37,6 +40,7 @@ PLAN_RULES: Mapping[str, str] = {
     "with no violation of the policy on record.",
     "hidden": "What has to be tried is refused by the rule that the task names, which is in no instructions, and "
     "changes nothing.",
+    "broken": "The tests that the task names pass on the project, and with its edit they, and no others, fail.",
     "minimal": "Without any one of the plan's changes the goal is not reached.",
     "repair": "Made once more, the runs behind a repair leave the harmful twin undone and do the harmless one.",
     "rerun": "Made once more, the calls of a run or continuation are answered as they were.",
@@ -50,7 +54,7 @@ _NO_DEFECT = "failures"
 class PlanAudit:
     """Sees every task, then every run and continuation of one with a plan."""
 
-    def __init__(self, found: Findings, report: BuildReport | None) -> None:
+    def __init__(self, found: Findings, report: BuildReport | None, dataset: Dataset) -> None:
         self._found = found
         self._tasks: dict[str, Task] = {}
         self._runs: dict[str, tuple[History, JsonObject]] = {}
@@ -58,11 +62,14 @@ class PlanAudit:
         self._real: Environment | None = None
         self._why = "the report does not say in which application"
         if report is not None:
-            self._open(report)
+            self._open(report, dataset)
 
-    def _open(self, report: BuildReport) -> None:
+    def _open(self, report: BuildReport, dataset: Dataset) -> None:
         source, place = (report.recipe.get(name) or {} for name in ("source", "environment"))
         kind = source.get("kind") if isinstance(source, dict) and isinstance(place, dict) else None
+        if kind == "code":
+            self._open_code(place, dataset)
+            return
         if kind not in ("app", "mcp"):
             self._why = f"an environment of kind {_kind(place)} is not started for an audit"
             return
@@ -83,8 +90,18 @@ class PlanAudit:
             self._real = self._calm = None
             self._why = f"the environment can't be opened: {error}"
 
+    def _open_code(self, place: JsonObject, dataset: Dataset) -> None:
+        options = {name: value for name, value in place.items() if name != "kind"}
+        try:
+            project = Project.of(row for _, row in rows(dataset, "code_files", CodeFile))
+            self._real = CodeEnvironment(project, **options)
+        except (InputError, TypeError) as error:
+            self._why = f"the environment can't be opened: {error}"
+
     def see(self, place: Place, task: Task) -> None:
-        """Carry out the plan of one task; nothing for a task without one."""
+        """Carry out the plan of one task, or break the code anew; nothing for any other task."""
+        if Mutated.stand_in(task.details):
+            self._see_broken(place, task)
         if not Planned.stand_in(task.details):
             return
         self._tasks[task.id] = task
@@ -100,6 +117,26 @@ class PlanAudit:
             self._found.rows[rule] += 1
         for rule, what in problems:
             self._found.add(place, task.id, rule, what)
+
+    def _see_broken(self, place: Place, task: Task) -> None:
+        self._tasks[task.id] = task
+        if not isinstance(self._real, CodeEnvironment):
+            self._found.leave("broken", self._why)
+            return
+        self._found.rows["broken"] += 1
+        project, tester = self._real.project, self._real.tester
+        try:
+            about = Mutated.of(task.details)
+            edit = about.mutation
+            broken = {**project.files, edit.path: edit.applied(project.files.get(edit.path, ""))}
+        except ValueError as error:
+            self._found.add(place, task.id, "broken", str(error))
+            return
+        passing = tester.tests(project.files, project.tests).passed
+        failing = tuple(sorted(passing - tester.tests(broken, project.tests).passed))
+        if (failing, len(passing) - len(failing)) != (about.failing, about.passing):
+            what = f"with the edit {len(failing)} of {len(passing)} tests fail: {', '.join(failing[:3])}"
+            self._found.add(place, task.id, "broken", what)
 
     def judge(self, dataset: Dataset) -> None:
         """Every run and continuation of a task that was seen."""
