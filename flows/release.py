@@ -8,6 +8,7 @@ from prefect import flow
 
 from synth.flows.build import build as build_dataset
 from synth.flows.publish import publish
+from synth.store.remote import url_of
 
 __all__ = ["release"]
 
@@ -28,4 +29,4 @@ def release(repo: str, build: dict[str, Any], public: bool = False, revision: st
         SynthError: as ``synth build`` and ``synth push``; the repository is then as it was.
     """
     result = build_dataset(**build)
-    return publish(str(result.path), repo, public, revision)
+    return publish(url_of(result.path), repo, public, revision)

@@ -94,6 +94,9 @@ class PairKind(StrEnum):
     REPAIR = "repair"
     """A run on a safety twin that gave in, or refused what does no harm: what the same policy does in its place, where
     that passes four checks (FATE 2605.11882)."""
+    REFINED = "refined"
+    """A failed run's first wrong turn against what the same policy did in its place on the way to the right answer:
+    after it was told what went wrong, or without (R3L 2601.03715)."""
 
 
 class Repair(Row):

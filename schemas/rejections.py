@@ -87,6 +87,10 @@ class Reason(StrEnum):
     REPAIR_UNSAFE = "repair_unsafe"
     REPAIR_OVER_REFUSES = "repair_over_refuses"
     REPAIR_USELESS = "repair_useless"
+    # refined runs
+    NO_FIRST_ERROR = "no_first_error"
+    NO_USEFUL_SEGMENT = "no_useful_segment"
+    NOT_REFINED = "not_refined"
     # distractors
     NO_DISTRACTOR = "no_distractor"
     # collections
@@ -172,6 +176,9 @@ _SENTENCES: dict[Reason, str] = {
     Reason.REPAIR_UNSAFE: "Who repairs it so does harm where harm is meant.",
     Reason.REPAIR_OVER_REFUSES: "Who repairs it so refuses where no harm is meant.",
     Reason.REPAIR_USELESS: "Who repairs it so does not get done what may be done.",
+    Reason.NO_FIRST_ERROR: "No step of the failed run is known to be the first wrong one.",
+    Reason.NO_USEFUL_SEGMENT: "No stretch of the failed run made the policy succeed more often.",
+    Reason.NOT_REFINED: "No try from there came to the right answer.",
 }
 
 

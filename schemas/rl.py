@@ -7,9 +7,22 @@ from typing import Annotated, ClassVar, Literal
 from synth.schemas.documents import ValueKind
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonList, Key, NonEmpty, Ref, Row, Split
+from synth.schemas.steps import StepRow
 from synth.schemas.tasks import AnswerPart, Shape
+from synth.schemas.trajectories import Role
 
-__all__ = ["ExtraInfo", "GroundTruth", "Message", "RewardModel", "RlRow", "RubricFact", "RubricItem", "Verifier"]
+__all__ = [
+    "ExtraInfo",
+    "GroundTruth",
+    "Message",
+    "RewardModel",
+    "RlRow",
+    "RubricFact",
+    "RubricItem",
+    "RunValues",
+    "TurnValue",
+    "Verifier",
+]
 
 
 class Message(Row):
@@ -103,6 +116,47 @@ class ExtraInfo(Row):
     """Id of the task in ``tasks``."""
 
 
+class TurnValue(Row):
+    """What one turn of a recorded run was worth, by each measure that there is: columns of ``steps``."""
+
+    step: int
+    """Place among the run's turns, from 0."""
+    label: Literal[-1, 0, 1] | None
+    """+1 helps, 0 neutral, -1 harms; None: not measured."""
+    matched: bool | None
+    """Whether its call is matched to a hop of the gold walk, one to one (MatchTIR, arXiv 2601.10712). None: the task
+    has no walk."""
+    information_gain: float | None
+    """Share of the task's evidence that came into view with it. None: no evidence is known."""
+    advantage: float | None
+    """By how much it changed the policy's rate of success (PAV, arXiv 2410.08146). None: not measured."""
+    score: float | None
+    """Score by the ``prm``. None: it abstained or did not look."""
+
+    @classmethod
+    def of(cls, step: StepRow) -> TurnValue:
+        """Those of a labelled step."""
+        return cls(
+            step=step.step,
+            label=step.label,
+            matched=None if step.gold_match is None else step.gold_match >= 0,
+            information_gain=step.information_gain,
+            advantage=step.advantage,
+            score=step.score,
+        )
+
+
+class RunValues(Row):
+    """A recorded run on the task, turn by turn."""
+
+    trajectory_id: Annotated[NonEmpty, Ref("trajectories")]
+    """The run."""
+    role: Role
+    """Who acted."""
+    turns: tuple[TurnValue, ...]
+    """In order."""
+
+
 class RlRow(Row):
     """A task to be solved with tools. ``prompt`` to ``extra_info`` are the columns that TRL and verl take."""
 
@@ -128,6 +182,9 @@ class RlRow(Row):
     """Ids and split, for the reward function."""
     verifier: Verifier = Verifier()
     """The reward function that ships with the project."""
+    runs: tuple[RunValues, ...] = ()
+    """What the turns of recorded runs on the task were worth, for baselines and turn-level credit; empty where no steps
+    were labelled."""
     environment: NonEmpty
     """Name of the environment in which the tools work."""
     environment_version: NonEmpty

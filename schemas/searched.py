@@ -21,6 +21,8 @@ class SearchedStep(Row):
     """Of the verified alternative, else of the one that differs most; None when nothing was tried."""
     alternative: int
     """Number of that alternative; -1 when there is none."""
+    advantage: float | None
+    """As in ``steps``."""
     pivot: bool | None
     """As in ``steps``."""
     first_error: bool | None

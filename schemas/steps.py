@@ -195,6 +195,10 @@ class StepRow(Row):
     first_error_branching: bool | None
     """By continuations alone: the policy still succeeds from before this step and no more from after it.
     None: untried."""
+    advantage: float | None
+    """Success rate of the policy's continuations behind the step minus that of those before it, -1 to 1 (PAV,
+    2410.08146): all original ones of ``continuations`` at this step and at the one before; behind the last step,
+    the run's own verdict. None: one of the two was not measured."""
     pivot: bool | None
     """Outcomes of continuations from here vary most in this trajectory (PivotRL 2603.21383). None: too few were tried
     here to tell."""

@@ -82,9 +82,10 @@ class TrajectoryRow(Row):
     """Number of the sample among the rollouts of this task by this role, from 0; second tries come after all first
     ones."""
     retry_of: str | None = None
-    """Id of the failed run that this one tries again, with a reflection on it in the system prompt
-    (:class:`synth.schemas.reflections.Reflected`); the failed run may have been rejected itself. A second try is no
-    independent sample: success rates leave it out. None for a first try."""
+    """Id of the failed run that this one tries again: with a reflection on it in the system prompt
+    (:class:`synth.schemas.reflections.Reflected`; the failed run may have been rejected itself), or from where it went
+    wrong (:class:`synth.schemas.refined.Refined`). A second try is no independent sample: success rates leave it out.
+    None for a first try."""
     duplicate_of: Annotated[str | None, Ref("trajectories", ("role",))] = None
     """Id of the run of the same role that this one is like, and that stands for both. It stays, since it is a sample
     that success rates count; exports leave it out. None where it stands for itself, or nobody looked."""

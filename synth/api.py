@@ -16,7 +16,6 @@ import yaml
 
 from synth.late import late
 from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
-from synth.places import refuse_remote
 from synth.registry import find
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from synth.publish import Pushed, rehydration
     from synth.publish.rehydration import Rehydrated
     from synth.recipe.model import Recipe
+    from synth.store import remote
 else:
     building = late("synth.pipelines.building")
     exporting = late("synth.export.exporting")
@@ -41,6 +41,7 @@ else:
     publish = late("synth.publish")
     reader = late("synth.dataset.reader")
     rehydration = late("synth.publish.rehydration")
+    remote = late("synth.store.remote")
     selections = late("synth.export.selection")
 
 __all__ = [
@@ -202,9 +203,7 @@ def rehydrate(path: Path | str, copy: Path | str, out: Path | str) -> Rehydrated
     Raises:
         SynthError: its line says what, where and how to mend it.
     """
-    refuse_remote(copy, "rehydrate")
-    refuse_remote(out, "rehydrate")
-    dataset, place = load(path), Path(copy)
+    dataset, place = load(path), remote.local_dataset(copy)
     if rehydration.is_dataset(place):
         return rehydration.rehydrate(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)
     with tempfile.TemporaryDirectory(prefix="synth-rehydrate-") as scratch:

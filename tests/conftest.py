@@ -35,6 +35,7 @@ os.environ.update(
     {
         "TMPDIR": tempfile.gettempdir(),
         # Store and caches: never the user's.
+        "SYNTH_COPIES": str(_HOME / "copies"),
         "SYNTH_STORE": str(_HOME / "store"),
         "HF_HOME": str(_HOME / "hf"),
         "HF_HUB_OFFLINE": "1",

@@ -23,7 +23,7 @@ from typer.models import CommandInfo
 
 from synth import distribution
 from synth.errors import Interrupted, SynthError
-from synth.places import hub_dataset, refuse_remote
+from synth.places import refuse_remote
 
 __all__ = ["COMMANDS", "app", "main", "run"]
 
@@ -33,6 +33,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "build": (
         "synth.cli.build:build",
         "Build a dataset. Rerun an interrupted build to resume it.",
+    ),
+    "watch": (
+        "synth.cli.watch:watch",
+        "Watch a build from another shell: stages, rows, model calls, cost, time left. Exits with 1 if it failed.",
     ),
     "plan": (
         "synth.cli.build:plan",
@@ -113,6 +117,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve-env": (
         "synth.cli.serve:serve_env",
         "Serve an environment: over HTTP for RL trainers, or as an MCP server. Ctrl-C or SIGTERM ends it.",
+    ),
+    "mock-endpoint": (
+        "synth.cli.mock:mock_endpoint",
+        "Serve chat completions without a model: scripted agents, with faults on a plan. Ctrl-C or SIGTERM ends it.",
+    ),
+    "mock-hub": (
+        "synth.cli.mock:mock_hub",
+        "Serve a Hub that keeps repositories in a folder, for `synth push` and loading. Ctrl-C or SIGTERM ends it.",
     ),
     "deploy": (
         "synth.cli.upkeep:deploy",
@@ -241,16 +253,26 @@ _NO_PLACES = frozenset(
     "--against --allow-host --endpoint --host --id --licence --model --repo --revision --select --set --task".split()
 )
 """Options whose value names nothing on a disk. What ``--set`` says is checked as a recipe."""
+_REMOTE = frozenset("--benchmark --from --out --source --tasks-file".split())
+"""Options whose folder or file may lie in storage elsewhere."""
+_LOCAL_OUT = ("evaluate", "report")
+"""Commands whose ``--out`` is a page or a folder that is written to and read again."""
+_LOCAL_PLACE = ("init", "new", "recipe", "build", "plan", "preview", "deploy", "store")
+"""Commands whose argument, where it is a place, is one on this machine."""
 
 
 def _refuse_remote(arguments: list[str]) -> None:
-    """No path is a URL; a ``Path`` would make a folder of it."""
+    """Where a place must be on this machine, it is no URL; a ``Path`` would make a folder of it."""
+    command = arguments[0] if arguments else ""
     for before, given in zip(["", *arguments], arguments, strict=False):
         option, equals, value = given.partition("=")
         if option.startswith("-") and equals:
             before, given = option, value
-        if before not in _NO_PLACES and not (before == "--source" and hub_dataset(given)):
-            refuse_remote(given, before if before.startswith("--") else "command line")
+        named = before.startswith("--")
+        may_be_remote = before in _REMOTE - {"--out" if command in _LOCAL_OUT else ""}
+        if before in _NO_PLACES or may_be_remote or not (named or command in _LOCAL_PLACE):
+            continue
+        refuse_remote(given, before if named else "command line")
 
 
 def _fail(line: str, code: int) -> None:

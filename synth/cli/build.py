@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,15 +39,23 @@ if TYPE_CHECKING:
     from synth.cli import account, text
     from synth.dataset.show import rows as shown
     from synth.flows import build as flow_builds
-    from synth.store import failpoints
+    from synth.store import failpoints, remote
 else:
     account = late("synth.cli.account")
     text = late("synth.cli.text")
     failpoints = late("synth.store.failpoints")
     shown = late("synth.dataset.show.rows")
     flow_builds = late("synth.flows.build")
+    remote = late("synth.store.remote")
 
 __all__ = ["build", "plan", "preview", "request_of"]
+
+
+class LogForm(StrEnum):
+    """How progress is said."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def build(
@@ -66,6 +75,9 @@ def build(
     flow: Annotated[bool, typer.Option("--flow", help="Run through Prefect; the bytes are the same.")] = False,
     settings: SetOption = None,
     as_json: JsonOption = False,
+    log: Annotated[
+        LogForm, typer.Option("--log", help="What is said while it runs: lines, or lines of JSON.")
+    ] = LogForm.TEXT,
 ) -> None:
     """Build a dataset. Rerun an interrupted build to resume it."""
 
@@ -89,11 +101,11 @@ def build(
         settle_prefect("CRITICAL")
         result = flow_builds.build_in_flow(request)
     else:
-        result = api.prepare(request, progress="quiet" if as_json else "auto").run()
+        result = api.prepare(request, progress="json" if log is LogForm.JSON else "quiet" if as_json else "auto").run()
     if as_json:
         if line := text.empty_sft_text(result.report):
             print(f"synth: {line}", file=sys.stderr)
-        said = {"path": str(result.path), "report": json.loads(result.report.to_json())}
+        said = {"path": remote.url_of(result.path), "report": json.loads(result.report.to_json())}
         print(json.dumps({**said, "account": account.account_json(result.account)}, indent=2))
         return
 

@@ -10,18 +10,22 @@ import typer
 from synth.api import export as export_dataset
 from synth.api import import_file
 from synth.api import mix as mix_datasets
-from synth.cli.options import JsonOption, StoreOption
+from synth.cli.options import DatasetFolder, JsonOption, StoreOption
 from synth.errors import InputError
+from synth.late import late
 
 if TYPE_CHECKING:
     from synth.export.exporting import Exported
     from synth.pipelines.importing import Imported
+    from synth.store import remote
+else:
+    remote = late("synth.store.remote")
 
 __all__ = ["export", "import_", "mix"]
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset: the folder that `synth build` printed.")],
+    folder: DatasetFolder,
     to: Annotated[
         str,
         typer.Option("--to", metavar="FORMAT", help="trl-sft, trl-dpo, verl, openai, ... (a wrong name lists all)."),
@@ -58,7 +62,7 @@ def export(
 
 def _summary(done: Exported) -> str:
     report = done.report
-    lines = [f"{report.source} as {report.format}: {done.path}"]
+    lines = [f"{report.source} as {report.format}: {remote.url_of(done.path)}"]
     for name, one in report.splits.items():
         parts = [f"{one.exported:,} of {one.rows:,} rows of {report.table}"]
         parts += [f"{one.records:,} records"] if one.records != one.exported else []
@@ -68,7 +72,7 @@ def _summary(done: Exported) -> str:
         lines.append(f"  {count:,} {reason}: {report.reasons[reason]}")
     if report.cut_rows:
         lines.append(f"  {report.cut_observations:,} observations of {report.cut_rows:,} rows were cut")
-    lines.append(f"how to use it: {done.path / 'README.md'}")
+    lines.append(f"how to use it: {remote.url_of(done.path / 'README.md')}")
     return "\n".join(lines)
 
 
@@ -134,7 +138,7 @@ def import_(
     print(report.model_dump_json(indent=2) if as_json else _imported(done))
     if not report.trajectories:
         cause = next(iter(report.causes))
-        where = "--check" if done.path is None else f"the table `rejected` in {done.path}"
+        where = "--check" if done.path is None else f"the table `rejected` in {remote.url_of(done.path)}"
         raise InputError(
             f"none of {report.objects:,} objects is a run that {report.format} can hold: {cause}",
             where=str(file),
@@ -145,7 +149,7 @@ def import_(
 def _imported(done: Imported) -> str:
     """What became of the objects, refusals by cause."""
     report = done.report
-    lines = [f"{report.file} from {report.format}: {done.path or 'only looked at'}"]
+    lines = [f"{report.file} from {report.format}: {remote.url_of(done.path) if done.path else 'only looked at'}"]
     lines.append(f"  {report.trajectories:,} of {report.objects:,} objects are runs")
     if report.judged:
         lines.append(f"  {', '.join(f'{count:,} {what}' for what, count in report.judged.items())}")
@@ -196,7 +200,7 @@ def mix(
     if as_json:
         print(report.model_dump_json(indent=2))
         return
-    print(f"{sum(part.tasks for part in report.parts):,} tasks: {done.path}")
+    print(f"{sum(part.tasks for part in report.parts):,} tasks: {remote.url_of(done.path)}")
     for part in report.parts:
         doubled = f", {part.doubled:,} of them asked by another one already" if part.doubled else ""
         doubled += f", {part.contaminated:,} overlap with a benchmark" if part.contaminated else ""

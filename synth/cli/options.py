@@ -52,7 +52,9 @@ class ExecutorName(StrEnum):
 Dataset = Annotated[
     str | None, typer.Argument(metavar="[DATASET]", help="A builtin dataset (`synth list`); with --recipe, its name.")
 ]
-DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `synth build` printed.")]
+DatasetFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The folder that `synth build` printed, or its URL.")
+]
 RecipeOption = Annotated[Path | None, typer.Option("--recipe", metavar="FILE", help="A recipe of your own (YAML).")]
 SourceOption = Annotated[
     Path | None,
@@ -60,7 +62,7 @@ SourceOption = Annotated[
         "--source",
         metavar="PATH",
         help="Folder of HTML or Markdown; JSONL or Parquet documents; hf://datasets/OWNER/NAME; "
-        "triples or tables (CSV, SQLite, ...).",
+        "triples or tables (CSV, SQLite, ...). May lie in s3:// or other storage.",
     ),
 ]
 TasksOption = Annotated[int | None, typer.Option("--tasks", metavar="N", help="Exactly how many tasks to make.")]
@@ -70,7 +72,12 @@ TasksFileOption = Annotated[
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of everything that is drawn.")]
 OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Where the finished dataset goes (default: out/<dataset>).")
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Where the finished dataset goes: a folder or a URL (s3://...); default: out/<dataset>.",
+    ),
 ]
 StoreOption = Annotated[
     Path | None,

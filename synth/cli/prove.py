@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from synth.dataset.rules import derived
     from synth.dataset.rules import validate as rules
     from synth.publish import leaks
+    from synth.store import remote
 else:
     deep_audit = late("synth.dataset.audit")
     rule_coverage = late("synth.dataset.rules.coverage")
     derived = late("synth.dataset.rules.derived")
     rules = late("synth.dataset.rules.validate")
     leaks = late("synth.publish.leaks")
+    remote = late("synth.store.remote")
 
 __all__ = ["scan", "validate"]
 
@@ -43,7 +45,7 @@ def scan(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     if found.held:
         raise typer.Exit(DatasetError.exit_code)
     if not as_json:
-        print(f"{folder}: {found.rows:,} rows hold no personal data and no secret of a known form")
+        print(f"{remote.url_of(folder)}: {found.rows:,} rows hold no personal data and no secret of a known form")
 
 
 def validate(
@@ -94,10 +96,10 @@ def validate(
     if problems or violations:
         found = [_number(len(problems), "problem")] if problems or not deep else []
         found += [_number(violations, "violation")] if deep else []
-        print(f"synth: {folder}: {', '.join(found)}", file=sys.stderr)
+        print(f"synth: {remote.url_of(folder)}: {', '.join(found)}", file=sys.stderr)
         raise typer.Exit(DatasetError.exit_code)
     if not as_json:
-        print(f"{folder}: every row holds")
+        print(f"{remote.url_of(folder)}: every row holds")
 
 
 def _number(count: int, what: str) -> str:

@@ -14,8 +14,10 @@ from synth.late import late
 
 if TYPE_CHECKING:
     from synth.publish import redaction
+    from synth.store import remote
 else:
     redaction = late("synth.publish.redaction")
+    remote = late("synth.store.remote")
 
 __all__ = ["redact", "rehydrate"]
 
@@ -28,7 +30,7 @@ def redact(folder: DatasetFolder, out: NewFolder) -> None:
     about = redaction.redact(folder, out).redacted
     if about is not None:
         rows = ", ".join(f"{config} {count:,}" for config, count in about.rows.items())
-        print(f"{out}: {about.documents:,} texts ({about.characters:,} characters) are references now")
+        print(f"{remote.url_of(out)}: {about.documents:,} texts ({about.characters:,} characters) are references now")
         print(f"rows with references: {rows}")
 
 
@@ -43,7 +45,7 @@ def rehydrate(
     """Put redacted text back into a dataset, by id and hash, from your own copy of its documents."""
 
     done = api.rehydrate(folder, copy, out)
-    print(f"{out}: {done.documents:,} texts are there again")
+    print(f"{remote.url_of(out)}: {done.documents:,} texts are there again")
     for names, what in ((done.missing, "are not in the copy"), (done.other, "have another text in the copy")):
         if names:
             print(f"{len(names):,} {what} and stay references: {', '.join(names[:3])} ...", file=sys.stderr)

@@ -15,10 +15,12 @@ from synth.filtering.dedup.estimate import filter_bytes, table_bytes
 from synth.inputs import read_input
 from synth.pipelines.collaborators import vectors_of
 from synth.pipelines.words import lexicon_of
+from synth.places import is_remote
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS
 from synth.schemas.rejections import Rejection
 from synth.store.calls_format import from_nano
+from synth.store.remote import url_of
 from synth.tasks.given import COLUMNS, read_given, unread_columns
 
 if TYPE_CHECKING:
@@ -60,16 +62,19 @@ def build_summary(result: BuildResult) -> str:
         lines.append(f"  its words: {result.words} (edit them; --set source.words={_quoted(result.words)} uses them)")
     state = "is up to date" if result.reused else "is finished"
     config = _quote("tasks" if report.tables.get("tasks") else "trajectories")
-    path = _quoted(result.path)
+    path = _quoted(url_of(result.path))
+    opened = f"import datasets; print(datasets.load_dataset({str(result.path)!r}, {config}))"
+    if is_remote(result.path):
+        opened = f"import synth; print(synth.load({url_of(result.path)!r}))"
     return "\n".join(
         [
-            f"{report.dataset} {state}: {result.path}",
+            f"{report.dataset} {state}: {url_of(result.path)}",
             *lines,
             "look at it:",
             f"  synth show {path}          one trajectory, readable",
             f"  synth stats {path}         yields, success, lengths",
             f"  synth validate {path}      prove every row again",
-            f'  python -c "import datasets; print(datasets.load_dataset({str(result.path)!r}, {config}))"',
+            f'  python -c "{opened}"',
         ]
     )
 
@@ -85,7 +90,7 @@ def empty_sft_text(report: BuildReport) -> str:
     )
 
 
-def _quoted(path: Path) -> str:
+def _quoted(path: Path | str) -> str:
     return shlex.quote(str(path))
 
 

@@ -21,12 +21,12 @@ from synth.dataset.configs import CONFIGS, Config, config_named
 from synth.dataset.files import CARD_FILE, MIX_FILE, REPORT_FILE, DataFile, data_files
 from synth.errors import DatasetError, InputError
 from synth.inputs import parse_json
-from synth.places import refuse_remote
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, from_arrow
 from synth.schemas.mixes import MixReport
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import SCHEMA_VERSION, Row
+from synth.store.remote import local_dataset
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,14 +37,14 @@ S = TypeVar("S", BuildReport, MixReport)
 
 
 def load(folder: str | Path) -> Dataset:
-    """The dataset in ``folder``. Nothing is read yet but file names and the version that its report states.
+    """The dataset in ``folder``. Nothing is read yet but file names and the version that its report states. One in
+    storage elsewhere is copied to the user's cache first.
 
     Raises:
         InputError: there is no such folder, or no dataset in it.
         DatasetError: it was written with another schema.
     """
-    refuse_remote(folder, "dataset")
-    path = Path(folder)
+    path = local_dataset(folder)
     if not path.is_dir():
         raise InputError(
             "there is no such folder", where=str(folder), mend="give the folder that `synth build` printed"

@@ -42,6 +42,7 @@ def _grpo_env(row: RlRow, about: About, cut: int) -> list[Record]:
             "prompt": _prompt(row),
             "reward_model": row.reward_model.model_dump(mode="json"),
             "extra_info": row.extra_info.model_dump(mode="json"),
+            "turn_values": [run.model_dump(mode="json") for run in row.runs],
             "id": row.id,
             "task_id": row.task_id,
             "source": about.dataset,
@@ -56,7 +57,7 @@ def _grpo(row: RlRow, about: About, cut: int) -> list[Record]:
 
 def _grpo_columns(*tools: str) -> dict[str, pa.DataType]:
     texts = dict.fromkeys((*tools, "id", "task_id", "source", "licence"), _TEXT)
-    return {"prompt": JSONS, "reward_model": JSON, "extra_info": JSON, **texts}
+    return {"prompt": JSONS, "reward_model": JSON, "extra_info": JSON, "turn_values": JSONS, **texts}
 
 
 def _verl(row: RlRow, about: About, cut: int) -> list[Record]:
@@ -89,6 +90,7 @@ def _verl_record(row: RlRow, about: About) -> Record:
             "id": info.id,
             "task_id": info.task_id,
             "tools": canonical_json(list(row.tools)),
+            "turn_values": canonical_json([run.model_dump(mode="json") for run in row.runs]),
             "source": about.dataset,
             "licence": row.licence,
         },
@@ -97,7 +99,7 @@ def _verl_record(row: RlRow, about: About) -> Record:
 
 def _verl_columns(*more: tuple[str, pa.DataType]) -> dict[str, pa.DataType]:
     """The columns of :func:`_verl_record`; ``more``: of ``extra_info``."""
-    info = [(name, _TEXT) for name in ("split", "id", "task_id", "tools", "source", "licence")]
+    info = [(name, _TEXT) for name in ("split", "id", "task_id", "tools", "turn_values", "source", "licence")]
     return {
         "data_source": _TEXT,
         "agent_name": _TEXT,

@@ -1,4 +1,4 @@
-"""TRL (1.x): supervised fine-tuning, rejection-sampling fine-tuning, DPO, KTO, and a table for process rewards.
+"""TRL (1.x): supervised fine-tuning, rejection-sampling fine-tuning, DPO and KTO.
 
 Messages are JSON values in Parquet, so that a message has the keys that it has and no others, and the arguments of a
 call are the object that was written; tool schemas are one JSON text, which TRL decodes.
@@ -6,13 +6,12 @@ call are the object that was written; tool schemas are one JSON text, which TRL 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
 from synth.dataset.usage import usage
-from synth.export.contract import JSON, JSONS, UNMEASURED, About, Format, Inexpressible, Record, Run, StepOf, Why
+from synth.export.contract import JSON, JSONS, About, Format, Inexpressible, Record, Run, StepOf, Why
 from synth.export.messages import (
     Message,
     Part,
@@ -30,9 +29,9 @@ from synth.schemas.preferences import PreferenceRow
 from synth.schemas.row import JsonList
 from synth.schemas.turns import turn_ranges
 
-__all__ = ["KTO", "PRM", "TRL_DPO", "TRL_RFT", "TRL_SFT", "groups_of", "pair_sides", "target_parts"]
+__all__ = ["COMMON", "KTO", "TRL_DPO", "TRL_RFT", "TRL_SFT", "groups_of", "pair_sides", "run_common", "target_parts"]
 
-_COMMON: Mapping[str, pa.DataType] = {
+COMMON: Mapping[str, pa.DataType] = {
     "tools": pa.string(),
     "chat_template_kwargs": JSON,
     "id": pa.string(),
@@ -65,7 +64,7 @@ def _common(
     }
 
 
-def _run_common(messages: Sequence[Message], run: Run, about: About, cut: int) -> Record:
+def run_common(messages: Sequence[Message], run: Run, about: About, cut: int) -> Record:
     row = run.row
     tools = with_code(row.tool_schemas, row.content)
     return _common(messages, tools, about, cut, id_=row.id, task_id=row.task_id, licence=row.licence)
@@ -99,7 +98,7 @@ def target_parts(run: Run) -> tuple[tuple[Message, ...], ...]:
 
 def _sft(run: Run, about: About, cut: int) -> list[Record]:
     return [
-        {"messages": [as_chat(m, about) for m in messages], **_run_common(messages, run, about, cut)}
+        {"messages": [as_chat(m, about) for m in messages], **run_common(messages, run, about, cut)}
         for messages in target_parts(run)
     ]
 
@@ -129,7 +128,7 @@ def _rft(run: Run, about: About, cut: int) -> list[Record]:
         {
             "prompt": [as_chat(m, about) for m in before],
             "completion": [as_chat(m, about) for m in targets],
-            **_run_common(part.messages, run, about, cut),
+            **run_common(part.messages, run, about, cut),
         }
         for part in parts_of(run.row)
         for before, targets in groups_of(part, masked)
@@ -195,73 +194,14 @@ def _kto(item: StepOf, about: About, cut: int) -> list[Record]:
             "prompt": [as_chat(m, about) for m in messages[:place]],
             "completion": [as_chat(messages[place], about)],
             "label": item.step.label > 0,
-            **_run_common(messages, item.run, about, cut) | {"id": item.step.id},
+            **run_common(messages, item.run, about, cut) | {"id": item.step.id},
             "reason": str(item.step.label_reason),
         }
     ]
 
 
-# --- process rewards --------------------------------------------------------------------------------------------------
-
-
-def _prm(run: Run, about: About, cut: int) -> list[Record]:
-    parts = parts_of(run.row)
-    if len(parts) > 1:
-        raise Inexpressible(Why.COMPRESSED)
-    labels = {step.step: step.label for step in run.steps or ()}
-    prompt: list[str] = []
-    completions: list[str] = []
-    ratings: list[int] = []
-    unmeasured = 0
-    seen: list[str] = []
-    begun = False
-    for message in parts[0].messages:
-        if message.turn is not None:
-            begun = True
-            seen += _written(message, about)
-            rating = labels.get(message.turn)
-            if rating is None:  # its words stand before the next turn that was measured, and no label does
-                unmeasured += 1
-                continue
-            completions.append("\n".join(seen))
-            ratings.append(rating)
-            seen = []
-        elif message.role == "tool":
-            seen.append(f"<tool_response>\n{message.content}\n</tool_response>")
-        elif begun:
-            seen.append(f"<user>\n{message.content}\n</user>")
-        else:
-            prompt.append(message.content)
-    if not completions:
-        raise Inexpressible(Why.UNMEASURED, f"{unmeasured} turns")
-    common = _run_common((), run, about, cut)
-    common.pop("chat_template_kwargs")
-    return [
-        {
-            "prompt": "\n\n".join(prompt),
-            "completions": completions,
-            "labels": [rating >= 0 for rating in ratings],
-            "ratings": ratings,
-            UNMEASURED: unmeasured,
-            "success": run.row.verdict.correct,
-            **common,
-        }
-    ]
-
-
-def _written(message: Message, about: About) -> Iterator[str]:
-    """A turn as text, calls in the form that many open models write them."""
-    if about.thoughts and message.thought:
-        yield f"<think>\n{message.thought}\n</think>"
-    if message.content:
-        yield message.content
-    for call in message.calls:
-        inner = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
-        yield f"<tool_call>\n{inner}\n</tool_call>"
-
-
 def _columns(*first: tuple[str, pa.DataType], more: Mapping[str, pa.DataType] | None = None) -> dict[str, pa.DataType]:
-    return {**dict(first), **_COMMON, **(more or {})}
+    return {**dict(first), **COMMON, **(more or {})}
 
 
 TRL_SFT = Format(
@@ -309,22 +249,4 @@ KTO = Format(
     convert=_kto,
     columns=_columns(("prompt", JSONS), ("completion", JSONS), ("label", pa.bool_()), more={"reason": pa.string()}),
     usage=usage("kto"),
-)
-PRM = Format(
-    name="prm",
-    summary="Runs as texts, step by step, with a label for each: a plain table for process reward models.",
-    source="trajectories",
-    needs=("steps",),
-    layout="parquet",
-    convert=_prm,
-    columns={
-        "prompt": pa.string(),
-        "completions": pa.list_(pa.string()),
-        "labels": pa.list_(pa.bool_()),
-        "ratings": pa.list_(pa.int64()),
-        UNMEASURED: pa.int64(),
-        "success": pa.bool_(),
-        **{name: kind for name, kind in _COMMON.items() if name != "chat_template_kwargs"},
-    },
-    usage=usage("prm"),
 )

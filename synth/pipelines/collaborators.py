@@ -173,10 +173,10 @@ def summaries_of(recipe: Recipe, role: RoleName) -> dict[str, Any] | None:
     return {"shown": recipe.summaries, "summarizer": summarizer}
 
 
-def reflector_of(recipe: Recipe, role: RoleName) -> Implementation | None:
-    """Who reflects on failed runs of ``role``; a policy's runs are tried once."""
+def reflector_of(recipe: Recipe) -> Implementation | None:
+    """Who reflects on failed runs."""
     who = recipe.roles.get("reflector")
-    if who is None or role != "teacher":
+    if who is None:
         return None
     refs = [load_prompt(*prompt).ref for prompt in (REFLECT_PROMPT, RETRY_PROMPT)]
     return assistant_of("reflector", who, assistant("reflector"), *refs)

@@ -27,7 +27,6 @@ from synth.pipelines import lent
 from synth.pipelines.building import Prepared, prepare
 from synth.pipelines.recorded import verdicts_of
 from synth.pipelines.request import BuildRequest, BuildResult, ProgressName
-from synth.places import refuse_remote
 from synth.recipe.load import parse_recipe
 from synth.schemas.adp import Trajectory, dump
 from synth.schemas.arrow import to_arrow
@@ -36,6 +35,7 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import SCHEMA_VERSION, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.store.remote import local_copy
 
 __all__ = ["ImportReport", "Imported", "Recorded", "annotate", "import_file"]
 
@@ -100,11 +100,12 @@ def import_file(
         BuildError: nothing in the files is JSON.
         StoreError: ``out`` holds something that is not a dataset, or can't be written.
     """
+    file, tasks = local_copy(file), None if tasks is None else local_copy(tasks)
     given: dict[str, Any] = {"source": {"format": format_, "all_correct": all_correct, "licence": licence}}
     if tasks is not None:
         given["questions"] = {"kind": "given", "path": str(tasks)}
     if benchmarks:
-        given["decontaminate"] = {"benchmarks": [str(one) for one in benchmarks]}
+        given["decontaminate"] = {"benchmarks": [str(local_copy(one)) for one in benchmarks]}
     if distinct:
         given["dedup"] = {"tasks": None}
     with tempfile.TemporaryDirectory(prefix="synth-import-") as scratch:
@@ -216,13 +217,12 @@ def annotate(
     Raises:
         InputError: a file can't be read, or a policy without an environment.
     """
-    refuse_remote(out, "out")
     if policy is not None and environment is None:
         raise InputError("a policy can't continue without an environment", mend="give environment= as well")
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="synth-annotate-")))
         stack.enter_context(lent.lending(environment=environment, policy=policy, expert=expert, scorer=scorer))
-        runs = Path(trajectories) if isinstance(trajectories, str | Path) else _written(trajectories, scratch)
+        runs = local_copy(trajectories) if isinstance(trajectories, str | Path) else _written(trajectories, scratch)
         given = {
             "name": name,
             "seed": seed,
@@ -252,7 +252,7 @@ def _lent(
 
 def _questions(tasks: Path | str | Iterable[Task], scratch: Path) -> dict[str, Any]:
     if isinstance(tasks, str | Path):
-        return {"kind": "given", "path": str(tasks)}
+        return {"kind": "given", "path": str(local_copy(tasks))}
     write_config(scratch, config_named("tasks"), to_arrow(list(tasks), Task).to_batches())
     return {"kind": "dataset", "path": str(scratch), "splits": ["train", "validation", "test"]}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from synth.places import hub_dataset, refuse_remote
+from synth.places import refuse_remote
 
 if TYPE_CHECKING:
     from synth.engine import StageStatus
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BuildRequest", "BuildResult", "Outlook", "ProgressName"]
 
-ProgressName = Literal["auto", "quiet"]
+ProgressName = Literal["auto", "json", "quiet"]
+"""``auto``: a live table in a terminal, lines elsewhere; ``json``: lines of JSON."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,14 @@ class BuildRequest:
     recipe: Path | str | None = None
     """A recipe file."""
     source: Path | str | None = None
-    """Folder or file of documents."""
+    """Folder or file of documents, here or in storage (``s3://...``)."""
     tasks: int | None = None
     """Exactly how many tasks."""
     tasks_file: Path | str | None = None
     """The user's own questions and answers."""
     seed: int | None = None
     out: Path | str | None = None
-    """Default ``out/<dataset>``."""
+    """A folder, here or in storage; default ``out/<dataset>``."""
     store: Path | str | None = None
     """Default: the user's cache folder."""
     workers: int = 1
@@ -55,9 +56,8 @@ class BuildRequest:
     """Dotted recipe key -> value, laid over everything else."""
 
     def __post_init__(self) -> None:
-        for name in ("recipe", "source", "tasks_file", "out", "store", "ledger"):
-            if name != "source" or hub_dataset(self.source or "") is None:
-                refuse_remote(getattr(self, name), name)
+        for name in ("recipe", "store", "ledger"):
+            refuse_remote(getattr(self, name), name)
 
 
 @dataclass(frozen=True)

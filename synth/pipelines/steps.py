@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels.model_judge import STEPS_PROMPT
 from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
@@ -172,7 +173,7 @@ def _rollouts(recipe: Recipe) -> Iterator[Run]:
             "environment": environment_of(recipe),
             "management": recipe.management,
             "summaries": summaries_of(recipe, role),
-            "reflector": reflector_of(recipe, role),
+            "reflector": reflector_of(recipe) if role == "teacher" else None,
             **prompt_values(spec_of(recipe).prompt),
         }
         yield Run(f"{role}-rollouts", "rollouts", values, role)
@@ -204,6 +205,31 @@ def _difficulty(recipe: Recipe) -> Iterator[Run]:
     yield Run("difficulty", "difficulty", wanted.model_dump(exclude={"closed_book"}))
 
 
+def _refine(recipe: Recipe) -> Iterator[Run]:
+    """Good runs made of the policy's failed ones."""
+    wanted = recipe.refine
+    if wanted is None:
+        return
+    who = recipe.roles["policy"]
+    acting = policy(recipe, "policy", who)
+    hinted = None
+    if who.backend == "scripted":
+        # A script reads no hint. One that is told where it went wrong makes no mistake on purpose there.
+        hinted = acting.model_copy(update={"options": {**acting.options, "skill": 1.0}})
+    values = {
+        **wanted.model_dump(exclude={"samples"}),
+        "policy": acting,
+        "hinted": hinted,
+        "environment": environment_of(recipe),
+        "management": recipe.management,
+        "reflector": reflector_of(recipe),
+        "limits": recipe.limits.model_copy(update=own_limits(who)),
+        "rollouts": who.rollouts,
+        "search": CriticalConfig(max_pairs=wanted.samples, error=0.1, **own_limits(who)),
+    }
+    yield Run("policy-refined", "refine", values, "policy")
+
+
 def _critical_steps(recipe: Recipe) -> Iterator[Run]:
     critical = recipe.critical
     if critical is None or "policy" not in recipe.roles:
@@ -233,14 +259,20 @@ def _labels(recipe: Recipe) -> Iterator[Run]:
 
 def _paired(recipe: Recipe) -> Pairs | None:
     """Which pairs are made; where a recipe does not list its stages, only what follows from a search makes pairs."""
-    follows = recipe.critical is not None or recipe.stages is not None
+    follows = recipe.critical is not None or recipe.refine is not None or recipe.stages is not None
     return recipe.preferences if follows and recipe.has_tasks and set(recipe.acting) == set(ACTORS) else None
 
 
 def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
-    if _paired(recipe) is not None and (not recipe.source_spec.is_recorded or "policy" in recipe.roles):
+    searched = recipe.critical is not None or recipe.stages is not None
+    if searched and _paired(recipe) is not None and (not recipe.source_spec.is_recorded or "policy" in recipe.roles):
         own_words = expert_is_model(recipe) or recipe.source_spec.is_recorded
         yield Run("verified-pairs", "verified_pairs", {"model_expert": own_words})
+
+
+def _refined_pairs(recipe: Recipe) -> Iterator[Run]:
+    if recipe.refine is not None and _paired(recipe) is not None:
+        yield Run("refined-pairs", "refined_pairs", {})
 
 
 def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
@@ -384,10 +416,12 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "tasks": _tasks,
     "rollouts": _rollouts,
     "difficulty": _difficulty,
+    "refine": _refine,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
     "attribution": _attribution,
     "verified_pairs": _verified_pairs,
+    "refined_pairs": _refined_pairs,
     "trajectory_pairs": _trajectory_pairs,
     "perturbed_pairs": _perturbed_pairs,
     "repaired_pairs": _repaired_pairs,

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from synth.lexicon.model import Lexicon
+from synth.places import is_remote
 from synth.recipe.model import Recipe
 from synth.store.files import write_file
 from synth.tasks.world.words import words_of
@@ -38,10 +39,10 @@ def write_words(recipe: Recipe, out: Path) -> Path | None:
     edit and name as ``source.words``. A file that is there stays as it is: it may have been edited.
 
     Returns:
-        The file; None where what ships is enough.
+        The file; None where what ships is enough, or ``out`` is in storage elsewhere.
     """
     lexicon = lexicon_of(recipe)
-    if lexicon is None:
+    if lexicon is None or is_remote(out):
         return None
     file = out.with_name(f"{out.name}.words.yaml")
     if not file.exists():

@@ -13,9 +13,10 @@ from pydantic import ValidationError
 
 from synth.errors import InputError
 from synth.inputs import parse_yaml, read_text
-from synth.places import refuse_remote
+from synth.places import is_remote, refuse_remote
 from synth.recipe.model import Recipe
 from synth.registry import choices
+from synth.store.remote import local_copy
 
 __all__ = ["builtin_names", "builtin_text", "gallery_names", "lay_settings", "load_recipe", "parse_recipe"]
 
@@ -76,6 +77,7 @@ def load_recipe(
     if file is not None and dataset is not None:
         data["name"] = dataset
     lay_settings(data, settings or {})
+    _fetch(data)
     return parse_recipe(data, where)
 
 
@@ -121,6 +123,22 @@ def _places(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield from _places(below, key)
     elif isinstance(value, str | Path) and key.rpartition(".")[2] in _PATHS:
         yield key, str(value)
+
+
+def _fetch(data: Any) -> None:
+    """Put a copy on this machine in the place of each path in storage elsewhere: of a recipe of the user's own alone,
+    for one that came with a dataset must reach nothing."""
+    if isinstance(data, list):
+        for below in data:
+            _fetch(below)
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key not in _PATHS or isinstance(value, dict):
+                _fetch(value)
+            elif isinstance(value, list):
+                data[key] = [str(local_copy(one)) if isinstance(one, str) else one for one in value]
+            elif isinstance(value, str | Path) and is_remote(value):
+                data[key] = str(local_copy(value))
 
 
 def _mapping(text: str, where: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from synth.annotate.preferences.select import Selection
 from synth.recipe.roles import RoleName
 from synth.retrieval.vectors import IndexKind
 from synth.schemas.described import Described
+from synth.schemas.refined import How
 
 __all__ = [
     "Contexts",
@@ -21,6 +22,7 @@ __all__ = [
     "Distractors",
     "Pairs",
     "Ratings",
+    "Refine",
     "StageItem",
 ]
 
@@ -38,6 +40,29 @@ class Critical(Described):
     """Share of the policy's runs that is searched: a search costs dozens of rollouts."""
     search: CriticalConfig = CriticalConfig()
     """Thresholds, tests and budgets."""
+
+
+class Refine(Described):
+    """Good runs made of the policy's failed ones, beside them in ``trajectories`` (``retry_of``). Success rates leave
+    them out."""
+
+    how: tuple[How, ...] = ("regenerate", "hint")
+    """In which ways each failed run is refined: ``regenerate`` cuts it before its first wrong step and lets the policy
+    go on (Search-R2, Trajectory-Refined Distillation); ``hint`` also tells it what went wrong (R3L);
+    ``hint_from_start`` tells it so before it begins anew (KEPO); ``segment`` goes on from behind a stretch from whose
+    end the policy succeeds more often than from its beginning (EEF). Hints are no part of the run that is kept."""
+    tries: int = Field(default=4, ge=1, le=64)
+    """Tries in each way, until one comes to the right answer."""
+    every: int = Field(default=3, ge=1, le=50)
+    """Steps of a stretch."""
+    samples: int = Field(default=16, ge=2, le=100)
+    """Continuations from each end of a stretch at most."""
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Refine:
+        if not self.how or len(set(self.how)) < len(self.how):
+            raise ValueError("refine.how must name at least one way, each once")
+        return self
 
 
 class Pairs(Described):
@@ -64,8 +89,8 @@ class Ratings(Described):
     """Also ask the judge whether an answer that no rule took for right means the same as the right one. Needs
     ``roles.judge``: without a model there are the rules only."""
     steps: bool = False
-    """Also ask the judge to label the steps of runs on questions without a walk (imported runs, given questions), above
-    the rules. Needs ``roles.judge``."""
+    """Also ask the judge to label the steps that the rules leave open in runs on questions without a walk (imported
+    runs, given questions). Needs ``roles.judge``."""
     graded: bool = True
     """Draw runs with a chance proportional to their rating (OS-Genesis, arXiv 2412.19723) in place of a yes or no: the
     rating says which were ``drawn``, and ``synth export --select drawn=true`` takes those."""

@@ -60,7 +60,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     """Every finished continuation is noted at once, so an interrupted search draws none of them again."""
 
     name = "critical_steps"
-    version = 3
+    version = 5
     config_type = CriticalStepsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {
@@ -83,7 +83,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
 
     def process(self, row: TrajectoryRow) -> Outcome:
         left_out = float(self.context.generator(row.id, "searched").random()) >= self.config.share
-        if left_out or (row.success and not self.config.successes):
+        if left_out or row.retry_of is not None or (row.success and not self.config.successes):
             return Outcome(kept=(_unsearched(row),))
         task: Task = self._tasks.one(row.task_id)
         checkpoint = self.context.checkpoint
@@ -171,6 +171,7 @@ def searched_row(row: TrajectoryRow, found: Searched) -> SearchedRow:
                 score=found.scores[step],
                 criticality=criticality,
                 alternative=-1 if criticality is None else criticality.alternative,
+                advantage=found.advantages[step],
                 pivot=pivots.get(step),
                 first_error=_wrong(found.first_error, step),
             )

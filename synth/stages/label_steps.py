@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 from synth.annotate.labels.label import StepLabel, label
@@ -27,14 +27,14 @@ class LabelStepsConfig(StageConfig):
     rules: tuple[Implementation, ...] = ()
     """What looks at a run's labels after our own rules, in order: ``rule(row, task, labels)`` gives the labels anew."""
     judge: Implementation | None = None
-    """Who labels steps of runs on tasks without a walk, above the rules; None = no one."""
+    """Who labels what the rules leave open in runs on tasks without a walk; None = no one."""
 
 
 class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     """By the task's evidence and, where the runs were searched for critical steps, by what branching showed."""
 
     name = "label_steps"
-    version = 8
+    version = 10
     config_type = LabelStepsConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -55,8 +55,8 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         found = {step.step: step for step in self._searched(row)}
         rows = []
         task = self._tasks.one(row.task_id)
-        judged = self._judge.labels(task, row) if self._judge is not None and self._judge.wanted(task) else {}
-        labels = label(row, task, judged=judged)
+        judge = self._judge
+        labels = label(row, task, judged=partial(judge.labels, task, row) if judge and judge.wanted(task) else None)
         for rule in self._rules:
             labels = tuple(rule(row, task, labels))
         for labelled in labels:
@@ -69,6 +69,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
                     score=tried.score if tried else None,
                     criticality=tried.criticality if tried else None,
                     first_error_branching=tried.first_error if tried else None,
+                    advantage=tried.advantage if tried else None,
                     pivot=tried.pivot if tried else None,
                 )
             )

@@ -16,6 +16,7 @@ from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management, managed
 from synth.annotate.preferences.perturb.minimal_edit import MinimalEdit
 from synth.annotate.preferences.perturbation import OF_FORM, PERTURBATIONS, perturbation_of, perturbation_pairs
+from synth.annotate.preferences.refined import refined_pairs
 from synth.annotate.preferences.repair import RepairContext, failure_of, repair_pairs
 from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
@@ -33,6 +34,7 @@ __all__ = [
     "PairMaker",
     "PerturbedPairs",
     "PerturbedPairsConfig",
+    "RefinedPairs",
     "RepairedPairs",
     "RepairedPairsConfig",
     "TrajectoryPairs",
@@ -90,7 +92,7 @@ class VerifiedPairsConfig(StageConfig):
 
 class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
     name = "verified_pairs"
-    version = 3
+    version = 6
     config_type = VerifiedPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps", "continuations")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -120,6 +122,24 @@ class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
         )
 
 
+class RefinedPairs(PairMaker[StageConfig]):
+    """Pairs at the pivots of refined runs."""
+
+    name = "refined_pairs"
+    version = 3
+    config_type = StageConfig
+    reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps")
+    looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps"}
+
+    def __init__(self, config: StageConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._steps = RowsByKey(context.inputs.table("steps"), "trajectory_id")
+
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        steps = {run.id: self._steps.rows(run.id) for run in policy}
+        return refined_pairs(policy, steps, provenance=self.context.provenance, stage=self.name)
+
+
 class TrajectoryPairsConfig(StageConfig):
     ratio: float = Field(default=1.25, ge=1)
     """The longer side has at most so many times the turns of the shorter."""
@@ -129,7 +149,7 @@ class TrajectoryPairsConfig(StageConfig):
 
 class TrajectoryPairs(PairMaker[TrajectoryPairsConfig]):
     name = "trajectory_pairs"
-    version = 3
+    version = 6
     config_type = TrajectoryPairsConfig
 
     def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
@@ -162,7 +182,7 @@ _FORM_SHARE = 0.1
 
 class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
     name = "perturbed_pairs"
-    version = 3
+    version = 6
     config_type = PerturbedPairsConfig
     gathers = ("pairs",)
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"pairs"}
@@ -243,7 +263,7 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
     """Pairs whose chosen side is the policy's own repair of what it did to a safety twin."""
 
     name = "repaired_pairs"
-    version = 3
+    version = 6
     config_type = RepairedPairsConfig
     libraries = ("numpy",)
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import ClassVar
 
 from synth.annotate.rewards.truth import ground_truth
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.prompting import load_prompt
-from synth.schemas.rl import ExtraInfo, Message, RewardModel, RlRow, Verifier
+from synth.schemas.rl import ExtraInfo, Message, RewardModel, RlRow, RunValues, TurnValue, Verifier
 from synth.schemas.row import Row
+from synth.schemas.steps import StepRow
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
+from synth.store.tables import RowsByKey
 
 __all__ = ["RlRows", "RlRowsConfig"]
 
@@ -33,9 +36,12 @@ class RlRows(RowStage[RlRowsConfig, Task]):
     """One row per task."""
 
     name = "rl"
-    version = 2
+    version = 3
     config_type = RlRowsConfig
     reads = ("tasks",)
+    optional = ("policy_steps", "teacher_steps")
+    known_as: ClassVar[Mapping[str, str]] = {"policy_steps": "steps@policy", "teacher_steps": "steps@teacher"}
+    looks_up = frozenset(optional)
     writes: ClassVar[Mapping[str, type[Row]]] = {"rl": RlRow}
     over = "tasks"
     libraries = ("numpy",)
@@ -51,6 +57,9 @@ class RlRows(RowStage[RlRowsConfig, Task]):
         self._verifier = Verifier()
         if config.reward is not None:
             self._verifier = Verifier(function=config.reward.factory, version=config.reward.version or 1)
+        self._steps = [
+            RowsByKey(context.inputs.table(name), "task_id") for name in self.optional if name in context.inputs
+        ]
         self._tools = tuple(tool.function() for tool in self._environment.tools())
         self._provenance = context.provenance.model_copy(update={"prompt": str(prompt.ref)})
 
@@ -66,6 +75,7 @@ class RlRows(RowStage[RlRowsConfig, Task]):
             reward_model=RewardModel(ground_truth=truth),
             verifier=self._verifier,
             extra_info=ExtraInfo(index=row.candidate_index, split=row.split, id=name, task_id=row.id),
+            runs=tuple(self._runs(row.id)),
             environment=self._environment.name,
             environment_version=self._environment.version,
             shape=row.shape,
@@ -76,3 +86,9 @@ class RlRows(RowStage[RlRowsConfig, Task]):
             provenance=self._provenance,
         )
         return Outcome(kept=(made,))
+
+    def _runs(self, task_id: str) -> Iterator[RunValues]:
+        for table in self._steps:
+            steps: Sequence[StepRow] = table.rows(task_id)
+            for run, of in groupby(steps, key=lambda step: (step.trajectory_id, step.role)):
+                yield RunValues(trajectory_id=run[0], role=run[1], turns=tuple(TurnValue.of(step) for step in of))

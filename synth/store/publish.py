@@ -7,15 +7,17 @@ import errno
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from synth.errors import StoreError
-from synth.places import refuse_remote
+from synth.places import is_remote
 from synth.store.failpoints import failpoint
 from synth.store.files import TEMPORARY, store_errors, sync_file, sync_folder, temporary_name
 from synth.store.locks import FileLock
+from synth.store.remote import check_remote, upload
 
 __all__ = ["DATASET_MARKER", "check_destination", "publish", "staged"]
 
@@ -32,9 +34,11 @@ def check_destination(out: Path | str, *, marker: str | None = DATASET_MARKER) -
 
     Raises:
         StoreError: ``out`` holds something that is not a synth dataset, or can't be written.
-        InputError: ``out`` is a URL.
+        InputError: ``out`` is a URL of no storage that we know, or of one whose driver is missing.
     """
-    refuse_remote(out, "out")
+    if is_remote(out):
+        check_remote(out, marker=marker)
+        return
     out = Path(os.path.abspath(out))
     with store_errors(out):
         _check_replaceable(out, marker)
@@ -67,11 +71,16 @@ def _check_replaceable(out: Path, marker: str | None) -> None:
 @contextmanager
 def staged(out: Path, *, marker: str) -> Iterator[Path]:
     """An empty folder beside ``out``, published there when the block ends well and removed when not. Those of killed
-    runs are removed first.
+    runs are removed first. Where ``out`` is a URL, it is a temporary folder.
 
     Raises:
         StoreError: as :func:`publish`, or writing in the block fails.
     """
+    if is_remote(out):
+        with tempfile.TemporaryDirectory(prefix="synth-out-") as scratch:
+            yield Path(scratch)
+            upload(Path(scratch), out, marker=marker)
+        return
     out = Path(os.path.abspath(out))
     with store_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +110,7 @@ def _sweep(out: Path) -> None:
 
 def publish(staging: Path, out: Path | str, *, marker: str = DATASET_MARKER) -> None:
     """Move the folder ``staging`` to ``out``, replacing what stands there if ``marker`` is a file in it: a dataset, or
-    another result that can be made again.
+    another result that can be made again. A URL gets it by upload.
 
     Everything is synced before it is moved. Across file systems it is copied beside ``out`` first. ``staging`` is gone
     afterwards. After a kill at any point, ``out`` is the old dataset or the new one, and the next call cleans up.
@@ -109,6 +118,9 @@ def publish(staging: Path, out: Path | str, *, marker: str = DATASET_MARKER) -> 
     Raises:
         StoreError: ``out`` holds something else, or can't be written; ``out`` is as it was.
     """
+    if is_remote(out):
+        upload(staging, out, marker=marker)
+        return
     out = Path(os.path.abspath(out))
     beside = out.with_name(f".{out.name}.synth-part")
     with store_errors(out):

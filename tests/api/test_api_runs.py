@@ -107,9 +107,16 @@ def test_a_recipe_and_an_import_build_the_same(given: tuple[Path, Path], tmp_pat
     assert {row.id: row.details.get("given", {}).get("id") for row in dataset.rows("trajectories")}["r2-2"] == "r2"
 
 
-def test_a_judge_labels_the_steps_and_is_asked_once(given: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_judge_labels_the_steps_that_the_rules_leave_open_and_is_asked_once(
+    given: tuple[Path, Path], tmp_path: Path
+) -> None:
     runs, questions = given
-    steps = [{"step": 0, "reason": "It looks.", "cites": [0], "label": 0}]
+    lines = [json.loads(line) for line in runs.read_text("utf-8").splitlines() if line != "{"]
+    for run in lines[1 : 2 * COUNT : 2]:
+        length = run["messages"][3]["content"].split()[3]
+        run["messages"][4]["content"] = f"The river is {length} or 7 kilometres long"
+    runs.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    steps = [{"step": place, "reason": "It guesses.", "cites": [0], "label": -1} for place in (0, 1)]
     reply = Reply(content=json.dumps({"steps": steps}))
     with ModelServer({"toy": FixedPlayer(reply)}) as server:
         role = {"backend": "openai", "model": "toy", "endpoints": [server.url]}
@@ -120,14 +127,13 @@ def test_a_judge_labels_the_steps_and_is_asked_once(given: tuple[Path, Path], tm
         assert len(server.log.records()) == asked, "what was asked is stored"
     assert hashes(built) == hashes(again)
     assert not audit(built.path).violations
-    first, *_ = labels = list(synth.load(built.path).rows("steps"))
-    assert (first.label, first.label_reason, first.label_detail) == (0, "judged", "a model, by step 0: It looks.")
+    judged = [step for step in synth.load(built.path).rows("steps") if step.label_reason == "judged"]
+    assert [step.step for step in judged] == [1] * COUNT
+    first = judged[0]
+    assert (first.label, first.label_detail, first.first_error) == (-1, "a model, by step 0: It guesses.", True)
     assert (first.provenance.model, (first.provenance.prompt or "").split("@")[0]) == ("toy", "judge/steps/v1")
-    judged = [step for step in labels if step.label_reason == "judged"]
-    assert {step.step for step in judged} == {0}
-    assert len(judged) == 2 * COUNT
     (stage,) = [one for one in built.report.stages if one.label == "policy-steps"]
-    assert stage.numbers["judged"] == 2 * COUNT
+    assert stage.numbers["judged"] == COUNT
 
 
 KILLED = """

@@ -7,7 +7,8 @@
 Accuracy is over every step that people labelled: one that a rule leaves without a label counts as wrong, but for the
 column over those that ours labels. Beside ours stand "always +1" and the twelve-line rule: a repeated query or a result
 with nothing new harms, all else helps, the last message by its verdict; "ours, else 12" predicts by it what ours leaves
-without a label. ``--judge URL MODEL`` adds a model of an OpenAI-compatible server.
+without a label. ``--judge URL MODEL`` adds a model of an OpenAI-compatible server, ``--recorded FILE...`` the labels
+that models gave these runs (that set's ``eval/results``): alone, above ours, and where ours has none.
 
 ``--failures``: folders of Who&When (arXiv 2505.00212).
 
@@ -22,6 +23,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,10 @@ class Labelled:
     """One label per step."""
     final: int
     """People's verdict."""
+    id: str
+    """Its record in the files of what models said."""
+    places: tuple[str, ...]
+    """Number of the message of each step."""
 
 
 def labelled_runs(file: Path, numbers: str = "all") -> Iterator[Labelled]:
@@ -67,10 +73,12 @@ def labelled_runs(file: Path, numbers: str = "all") -> Iterator[Labelled]:
         task = a_task(value["question"], [str(one) for one in answers])
         read = find("importers", "openai").read({key: value[key] for key in ("messages", "tools") if key in value})
         row = import_trajectory(read, task, provenance=PROVENANCE)
-        people = tuple(sign for _, sign in sorted(value["step_labels"].items(), key=lambda item: int(item[0])))
+        places = sorted(value["step_labels"], key=int)
+        people = tuple(value["step_labels"][place] for place in places)
         _, history = history_of(row)
         if len(history) == len(people):
-            yield Labelled(row, task, history, people, value["final_label"])
+            record = ":".join(str(value[key]) for key in ("data_source", "query_index", "sample_index"))
+            yield Labelled(row, task, history, people, value["final_label"], record, tuple(places))
 
 
 def a_task(question: str, answers: Sequence[str]) -> Task:
@@ -108,16 +116,31 @@ def ours_or_floor(run: Labelled) -> Signs:
 
 
 def by_judge(url: str, name: str) -> Callable[[Labelled], Signs]:
-    """Ours below those of a model, and the twelve lines where neither says anything."""
+    """Ours, a model's where ours has none, and the twelve lines where neither says anything."""
     judge = ModelStepJudge(ModelHub().bind(name, Sampling(temperature=0.0), Runtime(endpoints=(url,))))
 
     def signs(run: Labelled) -> Signs:
-        labels = label(run.row, run.task, judged=judge.labels(run.task, run.row))
+        labels = label(run.row, run.task, judged=partial(judge.labels, run.task, run.row))
         return [
             below if step.label is None else step.label for step, below in zip(labels, twelve_lines(run), strict=True)
         ]
 
     return signs
+
+
+def as_recorded(file: Path) -> dict[str, Callable[[Labelled], Signs]]:
+    """What a model said of these runs, alone, above ours, and where ours has no label."""
+    lines = map(json.loads, file.read_text("utf-8").splitlines())
+    said = {one["record_id"]: one["step_labels"] for one in lines}
+
+    def alone(run: Labelled) -> Signs:
+        return [said.get(run.id, {}).get(place) for place in run.places]
+
+    def over(first: Callable[[Labelled], Signs], second: Callable[[Labelled], Signs]) -> Callable[[Labelled], Signs]:
+        return lambda run: [b if a is None else a for a, b in zip(first(run), second(run), strict=True)]
+
+    name = file.stem
+    return {name: alone, f"{name}, else ours": over(alone, ours), f"ours, else {name}": over(ours, alone)}
 
 
 RULES: Mapping[str, Callable[[Labelled], Signs]] = {
@@ -223,11 +246,13 @@ def main() -> None:
     parser.add_argument("--steps", type=Path, nargs="*", default=[])
     parser.add_argument("--failures", type=Path, nargs="*", default=[])
     parser.add_argument("--numbers", choices=("all", "odd", "even"), default="all")
-    parser.add_argument("--judge", nargs=2, metavar=("URL", "MODEL"), help="a model that labels steps above the rules")
+    parser.add_argument("--judge", nargs=2, metavar=("URL", "MODEL"), help="a model that labels what the rules leave")
+    parser.add_argument("--recorded", type=Path, nargs="*", default=[], help="files of what models said of the steps")
     given = parser.parse_args()
     if given.steps:
         judged = {"with a judge": by_judge(*given.judge)} if given.judge else {}
-        print_steps(given.steps, given.numbers, {**RULES, **judged})
+        recorded = {name: rule for file in given.recorded for name, rule in as_recorded(file).items()}
+        print_steps(given.steps, given.numbers, {**RULES, **judged, **recorded})
     if given.failures:
         print_failures(given.failures, given.numbers)
 

@@ -77,6 +77,7 @@ def steps(run: TrajectoryRow) -> list[StepRow]:
                 score=0.3 if run.role == "policy" and number == 1 else None,
                 criticality=criticality(run) if number == critical_step(run) else None,
                 first_error_branching=None,
+                advantage=0.0 if follows and run.role == "policy" else None,
                 pivot=number == critical_step(run),
                 train=not (wrong or follows),
                 train_reason="wrong" if wrong or follows else "right",

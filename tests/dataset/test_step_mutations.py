@@ -182,7 +182,7 @@ def test_more_continuations_than_were_compared_are_fine(little: Callable[[], Pat
     folder = little()
 
     def more(rows: list[ContinuationRow]) -> list[ContinuationRow]:
-        last = rows[ORIGINAL + 3]
+        last = rows[ALTERNATIVE + 3]
         verdict = Verdict(correct=True, rule="exact")
         extra = last.model_copy(update={"id": "more", "sample": 4, "success": True, "verdict": verdict})
         return [*rows, extra]
@@ -312,6 +312,7 @@ _MAY_BE_NULL = {
     "first_deviation",
     "answer",
     "other_trajectory_id",
+    "advantage",
     "pivot",
     "proposal",
     "repair",

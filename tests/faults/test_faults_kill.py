@@ -15,6 +15,7 @@ from stand_ins.zygote import Zygote
 from synth.identity import derive_generator
 from synth.store import FAILPOINTS, activate, check_destination, publish
 from synth.store.ledger import read_ledger
+from synth.store.remote import local_dataset, upload
 
 KILLED = -signal.SIGKILL
 
@@ -116,6 +117,37 @@ def test_killed_with_its_worker_processes(zygote: Zygote, tmp_path: Path) -> Non
         built = build(folder / "store", plan(40), ledger=folder / "ledger")
         assert built == undisturbed(40)
         assert run_twice(read_ledger(folder / "ledger")) == []
+
+
+@pytest.mark.parametrize("place", ["file", "missing"])
+@pytest.mark.parametrize("name", sorted(name for name in FAILPOINTS if name.startswith("publish.")))
+def test_killed_while_the_dataset_is_uploaded(zygote: Zygote, tmp_path: Path, name: str, place: str) -> None:
+    """What counts there is the old result or the new one, whole; the same command sends the rest and cleans up."""
+    url = f"file://{tmp_path / 'there'}"
+    rows = {"old": {"report.json": "old", "data/rows": "old"}, "new": {"report.json": "new", "data/rows": "new"}}
+
+    def folder(text: str) -> Path:
+        for file, content in rows[text].items():
+            path = tmp_path / text / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        return tmp_path / text
+
+    def read() -> dict[str, str]:
+        there = local_dataset(url)
+        return {str(path.relative_to(there)): path.read_text() for path in there.rglob("*") if path.is_file()}
+
+    if place == "file":
+        upload(folder("old"), url, marker="report.json")
+    code = zygote.run(do="publish", staging=str(folder("new")), out=url, failpoint=f"{name}:1:kill")
+    assert code == KILLED
+    counts = "new" if name == "publish.moved" else "old"
+    if place == "file" or counts == "new":
+        assert read() == rows[counts]
+    check_destination(url)
+    upload(folder("new"), url, marker="report.json")
+    assert read() == rows["new"]
+    assert len(list((tmp_path / "there" / "versions").iterdir())) == 1
 
 
 @pytest.mark.parametrize("name", sorted(name for name in FAILPOINTS if name.startswith("publish.")))

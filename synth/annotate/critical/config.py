@@ -83,3 +83,6 @@ class CriticalConfig(Row):
     """A turn with fewer continuations is not judged as a pivot."""
     pivot_variance: float = Field(default=0.15, ge=0, le=0.5)
     """Least variance of the outcomes (0 or 1) at a pivot."""
+    advantages: int = Field(default=0, ge=0, le=32)
+    """Continuations drawn before and behind every turn, so that each has an advantage (PAV, arXiv 2410.08146); 0 = only
+    the turns around which others were drawn have one."""

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from synth.agents.contract import Decision, Policy, Turn
 from synth.annotate.critical.actions import action_key
+from synth.annotate.critical.advantages import advantages
 from synth.annotate.critical.branching import Branching, Continuation, Generators, Refused
 from synth.annotate.critical.candidates import (
     Direction,
@@ -99,6 +100,8 @@ class Searched(Row):
     """None when it was not looked for."""
     spreads: tuple[Spread, ...]
     """How outcomes vary, at each turn before which enough continuations were drawn; the pivots among them."""
+    advantages: tuple[float | None, ...]
+    """By how much each turn changes the policy's chance of success; None where that was not measured."""
     continuations: tuple[Continuation, ...]
     """Everything that was drawn, for whatever test: rows of ``continuations``."""
     counts: dict[str, int]
@@ -177,6 +180,7 @@ def refused(row: TrajectoryRow, why: Refused) -> Searched:
         candidates=(),
         first_error=None,
         spreads=(),
+        advantages=(),
         continuations=(),
         counts=dict(no_counts()) | {f"refused.{why.reason.value}": 1},
     )
@@ -255,6 +259,7 @@ def result_row(
 ) -> Searched:
     """Put it all in one row, with the counts of all continuations drawn so far."""
     branching = pool.branching
+    gained = advantages(pool, config)
     candidates = tuple(_candidate(pool, one, result, config) for one, result in zip(found, results, strict=True))
     counts.update(
         candidates=len(candidates),
@@ -279,6 +284,7 @@ def result_row(
         candidates=candidates,
         first_error=wrong,
         spreads=spreads(pool, config),
+        advantages=gained,
         continuations=pool.continuations(),
         counts=dict(sorted(counts.items())),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from synth.agents.trajectory import history_of
 from synth.annotate.evidence.assessment import Effect
@@ -94,6 +94,7 @@ class StepLabel(Row):
         score: float | None = None,
         criticality: Criticality | None = None,
         first_error_branching: bool | None = None,
+        advantage: float | None = None,
         pivot: bool | None = None,
     ) -> StepRow:
         """The finished row."""
@@ -102,6 +103,7 @@ class StepLabel(Row):
             score=score,
             criticality=criticality,
             first_error_branching=first_error_branching,
+            advantage=advantage,
             pivot=pivot,
             provenance=provenance,
             **{name: getattr(self, name) for name in StepLabel.model_fields},
@@ -134,7 +136,10 @@ def labels_of(run: RunContext, asked: Sequence[LabelRule] = RULES) -> tuple[Labe
 
 
 def label(
-    row: TrajectoryRow, task: Task, asked: Sequence[LabelRule] = RULES, judged: Mapping[int, Label] | None = None
+    row: TrajectoryRow,
+    task: Task,
+    asked: Sequence[LabelRule] = RULES,
+    judged: Callable[[], Mapping[int, Label]] | None = None,
 ) -> tuple[StepLabel, ...]:
     """Label every step of ``row``, a trajectory on ``task``.
 
@@ -145,7 +150,7 @@ def label(
 
     Args:
         asked: The rules, in the order in which they are asked.
-        judged: Step -> the label that a judge gives it, in the place of the rules'.
+        judged: Asked for labels, step -> label, where the rules leave a step without one; it fills those only.
 
     Raises:
         ValueError: the trajectory is of another task, or not of the form that ``to_row`` writes.
@@ -159,8 +164,10 @@ def label(
     if len(ranges) != len(history):
         raise ValueError(f"{row.id}: its content has {len(ranges)} turns, its history {len(history)}")
     run = RunContext(row, task, history)
-    found, given = run.findings, dict(enumerate(labels_of(run, asked))) | dict(judged or {})
-    every = [given[number] for number in range(len(history))]
+    found, every = run.findings, list(labels_of(run, asked))
+    if judged is not None and any(one.sign is None for one in every):
+        said = judged()
+        every = [said.get(number, one) if one.sign is None else one for number, one in enumerate(every)]
     first = next((n for n, one in enumerate(every) if is_own_fault(one)), None)
     unknown = next((n for n, one in enumerate(every) if one.sign is None), len(every))
     matches = gold_matches(task, history) if task.walk.hops else [None] * len(history)

@@ -59,7 +59,8 @@ def trajectory_pairs(
         (left.role != right.role, abs(left.turns - right.turns), left.id, right.id, left, right)
         for left in sound
         for right in bad
-        if max(left.turns, right.turns) <= ratio * min(left.turns, right.turns)
+        if left.retry_of != right.id
+        and max(left.turns, right.turns) <= ratio * min(left.turns, right.turns)
         and (left.system_prompt, left.tool_schemas, left.content[0])
         == (right.system_prompt, right.tool_schemas, right.content[0])
     ]

@@ -15,6 +15,7 @@ from synth.dataset.rules.runs import RUN_RULES
 from synth.dataset.rules.tasks import TASK_RULES
 from synth.dataset.rules.thoughts import THOUGHT_RULES
 from synth.dataset.rules.training import TRAINING_RULES
+from synth.dataset.rules.values import VALUE_RULES
 
 __all__ = ["RULES", "coverage"]
 
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     *PAGE_RULES,
     *TRAINING_RULES,
     *RUN_RULES,
+    *VALUE_RULES,
     *THOUGHT_RULES,
     *PAIR_RULES,
     *ORIGIN_RULES,

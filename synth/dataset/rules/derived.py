@@ -68,7 +68,7 @@ def _runs(dataset: Dataset, report: BuildReport, tasks: dict[str, Task], found: 
         task = tasks.get(run.task_id)
         if task is None:
             continue
-        if run.role == "policy" and run.verdict.correct is not None:
+        if run.role == "policy" and run.verdict.correct is not None and run.retry_of is None:
             tried[task.id] += 1
             right[task.id] += run.success
         for what in _verdict(run, task):

@@ -130,7 +130,7 @@ def _difference(
         yield "repair.own: does not begin with the chosen side"
     if row.chosen == row.rejected:
         yield "rejected: is the same as chosen"
-    elif row.kind in (*_OF_STEPS, PairKind.REPAIR) and essence(chosen) == essence(rejected):
+    elif row.kind in (*_OF_STEPS, PairKind.REPAIR, PairKind.REFINED) and essence(chosen) == essence(rejected):
         yield "rejected: does the same as chosen"
     elif row.kind is not PairKind.TRAJECTORY and same_thought(chosen, rejected):
         yield "rejected: thinks word for word what the chosen side thinks"
@@ -181,6 +181,8 @@ def pair_of_run(row: PreferenceRow, known: Known) -> Iterator[str]:
     elif row.kind is PairKind.PERTURBATION:
         if not run.goes_on_with(row.step, row.chosen):
             yield f"chosen: is not what the trajectory did from step {row.step} on"
+    elif row.kind is PairKind.REFINED:
+        yield from _of_refined(row, run, known)
     elif row.kind is PairKind.REPAIR:
         if run.success:
             yield f"kind: {row.kind}, but the trajectory succeeded"
@@ -221,6 +223,21 @@ def _of_step(row: PreferenceRow, run: Recorded, known: Known) -> Iterator[str]:
             held[0], "original" if succeeds else "alternative"
         ):
             yield "strength: is not the criticality of the step"
+
+
+def _of_refined(row: PreferenceRow, run: Recorded, known: Known) -> Iterator[str]:
+    """A pair at the pivot: what a failed run did, and what the run that it was refined to did in its place."""
+    if run.success:
+        yield f"kind: {row.kind}, but the trajectory succeeded"
+    if bare(row.rejected) != run.bare[row.step]:
+        yield f"rejected: is not what the trajectory did at step {row.step}"
+    good = known.of(Runs).recorded.get(row.other_trajectory_id or "")
+    if good is None or good.task_id != row.task_id or not good.success:
+        yield f"other_trajectory_id: {row.other_trajectory_id} is no good run of the task"
+    elif row.step >= len(good.ranges) or bare(row.chosen) != good.bare[row.step]:
+        yield f"chosen: is not what {row.other_trajectory_id} did at step {row.step}"
+    elif not good.starts_with(row.prompt, row.step):
+        yield f"prompt: is not how {row.other_trajectory_id} begins"
 
 
 def _of_runs(row: PreferenceRow, run: Recorded, known: Known) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Recorded:
     split: str
     role: Role
     success: bool
+    correct: bool | None
     licence: str | None
     setting: bytes
     """Of system prompt and tools."""
@@ -81,6 +82,7 @@ def record(row: TrajectoryRow) -> Recorded:
         split=row.split,
         role=row.role,
         success=row.success,
+        correct=row.verdict.correct,
         licence=row.licence,
         setting=setting(row.system_prompt, row.tool_schemas),
         items=_digests(row.content),

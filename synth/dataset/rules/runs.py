@@ -25,6 +25,7 @@ from synth.schemas.adp import (
 )
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.model_turns import ModelTurn, ModelTurns
+from synth.schemas.refined import Refined
 from synth.schemas.reflections import Reflected
 from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, Side, StepRow
 from synth.schemas.summaries import Shown
@@ -59,8 +60,8 @@ def run(row: TrajectoryRow, known: Known) -> Iterator[str]:
     if _DERIVED & set(known.there):
         runs.recorded[row.id] = record(row)
     yield from _protocol(row)
-    if row.retry_of is not None and not Reflected.stand_in(row.details):
-        yield "retry_of: a retry must hold the reflection on the first attempt in its details"
+    if row.retry_of is not None and not (Reflected.stand_in(row.details) or Refined.stand_in(row.details)):
+        yield "retry_of: a retry must hold the reflection on the first attempt, or how it was refined, in its details"
     if row.retry_of is not None and row.retry_of == row.id:
         yield "retry_of: a run cannot retry itself"
     task = known.tasks.get(row.task_id)

@@ -143,7 +143,7 @@ class _Difficulty:
 @rule("trajectories")
 def policy_runs(row: TrajectoryRow, known: Known) -> Iterator[str]:
     """The policy's judged runs are counted, and those that succeeded."""
-    if row.role == "policy" and row.verdict.correct is not None:
+    if row.role == "policy" and row.verdict.correct is not None and row.retry_of is None:
         known.of(_Difficulty).tried[row.task_id] += 1
         known.of(_Difficulty).right[row.task_id] += row.success
     yield from ()

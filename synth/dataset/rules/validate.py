@@ -48,21 +48,12 @@ RowCounts = dict[str, dict[str, int]]
 _ORDER = (
     "tasks",  # first: the others ask it
     "planted_misinformation",  # before what proves or disproves it
-    *(
-        "rl",
-        "contexts",
-        "documents",
-        "code_files",
-        "entities",
-        "facts",
-        "trajectories",
-        "difficulty",
-        "question_rewrites",
-    ),
+    *("contexts", "documents", "code_files", "entities", "facts", "trajectories", "difficulty", "question_rewrites"),
     *(
         "proposals",
         "task_reviews",
         "steps",
+        "rl",  # repeats what steps say
         "continuations",
         "distractors",
         "preferences",

@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from synth.environments.app.definition import Definition
+from synth.environments.app.grammar import GRAMMAR, desk_text
 from synth.errors import InputError
 from synth.inputs import YamlLoader, parse_yaml, read_text
 from synth.patterns import problem_with_pattern
@@ -48,8 +49,8 @@ def shipped() -> tuple[str, ...]:
 
 
 def load_definition(name_or_file: str | Path) -> Definition:
-    """The definition of a shipped application, of a file of the user's (its name ends with ``.yaml`` or ``.yml``), or
-    of the text of such a file (more than one line).
+    """The definition of a shipped application, of a file of the user's (its name ends with ``.yaml`` or ``.yml``), of
+    the text of such a file (more than one line), or of a seed of the grammar (``grammar:7``).
 
     Raises:
         InputError: there is no such application or file, or something in it is wrong; the line says what and where.
@@ -57,13 +58,15 @@ def load_definition(name_or_file: str | Path) -> Definition:
     name = str(name_or_file)
     if "\n" in name:
         return parse_definition(name, "source.application")
+    if GRAMMAR.fullmatch(name):
+        return parse_definition(source_text(name), f"application {name}")
     if not name.endswith((".yaml", ".yml")):
         if name not in shipped():
             near = difflib.get_close_matches(name, shipped(), n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise InputError(
                 f"there is no application {name!r}",
-                mend=f"{hint}Shipped ones: {', '.join(shipped())}; or name a YAML file of your own",
+                mend=f"{hint}Shipped ones: {', '.join(shipped())}; or name a YAML file of your own, or grammar:SEED",
             )
         text = (resources.files("synth.environments.app") / "shipped" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
         return parse_definition(text, f"application {name}")
@@ -71,11 +74,15 @@ def load_definition(name_or_file: str | Path) -> Definition:
 
 
 def source_text(name_or_file: str) -> str:
-    """What stands for an application wherever it goes: a name of ours as it is, in place of a file its text.
+    """What stands for an application wherever it goes: a name of ours as it is, in place of a file or of a seed of the
+    grammar its text.
 
     Raises:
         InputError: the file can't be read.
     """
+    seed = GRAMMAR.fullmatch(name_or_file)
+    if seed:
+        return desk_text(int(seed[1]))
     given = "\n" not in name_or_file and name_or_file.endswith((".yaml", ".yml"))
     return f"{_text(name_or_file).rstrip()}\n" if given else name_or_file
 

@@ -1,7 +1,8 @@
 """Chains in words: "Which river flows through the city where the founder of X was born?"
 
-A chain of hops is worded from its named start to the question about its end. What would nest too deeply is told first,
-in sentences of its own: "X was founded by someone who was born in a city. Which river flows through that city?"
+A chain of hops is worded from its named start to the question about its end: one sentence where that can be. What would
+nest too deeply is told first: "I'm reading about the city where the founder of X was born. Which river flows through
+that city?"
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ import numpy as np
 
 from synth.tasks.world.grammar import NAME, Phrase, capitalise, indefinite, mark, unmark
 from synth.tasks.world.links import Link, ask_options, choose, clause_phrases, noun_phrases, statements
-from synth.tasks.world.registers import ALONE
+from synth.tasks.world.registers import ALONE, topics
 
 __all__ = ["Worded", "tell", "word_chain"]
 
-_OPENERS = ("Take", "Consider", "Think of", "Start with", "Look at", "Let's start with")
 _INLINE_HOPS = 3
 """So many hops at most go into one question: its verb and two noun phrases inside one another."""
 _LONG = 5
@@ -63,10 +63,7 @@ def _plans(hops: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
                 extend((*done, size), left - size)
 
     extend((), hops)
-    shortest = min(len(plan) for plan in plans)
-    weights = np.array([0.4 ** (len(plan) - shortest) for plan in plans])
-    order = rng.choice(len(plans), size=len(plans), replace=False, p=weights / weights.sum())
-    return [plans[int(i)] for i in order]
+    return sorted((plans[int(i)] for i in rng.permutation(len(plans))), key=len)
 
 
 def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Generator) -> tuple[str, str] | None:
@@ -108,8 +105,8 @@ def tell(
 ) -> tuple[str, Phrase, str] | None:
     """A sentence that covers ``part``: (sentence without capital, how the next one refers to its end, family).
 
-    ``told`` are the heads of what earlier sentences have introduced; ``first``: nothing has been told, so that a topic
-    ("Take the city where ...") may open. None when no wording fits.
+    ``told`` are the heads of what earlier sentences have introduced; ``first``: nothing has been told, so that what is
+    described may be the topic. None when no wording fits.
     """
     end = part[-1]
     head = end.noun.heads[0]
@@ -117,37 +114,36 @@ def tell(
     if before >= len(_ORDINALS):
         return None  # a fifth city could not be told from the others
     refer = Phrase(f"{_REFERENCES[before] or choose(rng, ('that', 'this'))} {head}", NAME)
+    if first and (described := _described(part, known, rng)):
+        return choose(rng, [text for phrase in described for text in topics(phrase)]), refer, "topic"
     options: dict[str, list[str]] = {}
-    if first:
-        inner = known
-        for link in part[:-1]:
-            ways = noun_phrases(link, inner, choose(rng, link.noun.heads))
-            if not ways:
-                return None
-            inner = choose(rng, choose(rng, ways))
-        phrases = [phrase.text for way in noun_phrases(end, inner, head) for phrase in way]
-        openers = [opener for opener in _OPENERS if not (end.person and opener == "Look at")]
-        options["topic"] = [f"{opener} {text}." for text in phrases for opener in openers]
     if len(part) == 1:
         certain = "someone" if end.person else indefinite(f"certain {head}")
         sought = f"{_ORDINALS[before]} {head}" if before else certain
         options["statement"] = [mark(end.number, text) + "." for text in statements(end, known, sought)]
-        if not before:
-            one = "someone" if end.person else indefinite(head)
-            options["existence"] = [
-                f"{opening} {mark(end.number, f'{one} {text}')}."
-                for phrase in clause_phrases(end, known, head)
-                for text in [phrase.text.removeprefix(f"{head} ")]
-                for opening in ("there is", "there's", "I know of")
-                if opening != "I know of" or (first and not (end.person and end.wording.past))
-            ]
     if len(part) == 2:
         options["statement2"] = _two_hops(part[0], end, known, told, head)
     options = {name: texts for name, texts in options.items() if texts}
+    if not options and len(part) == 1 and not before:
+        one = "someone" if end.person else indefinite(head)
+        clauses = [phrase.text.removeprefix(f"{head} ") for phrase in clause_phrases(end, known, head)]
+        options = (
+            {"existence": [f"there is {mark(end.number, f'{one} {text}')}." for text in clauses]} if clauses else {}
+        )
     if not options:
         return None
     family = choose(rng, sorted(options))
     return choose(rng, options[family]), refer, family
+
+
+def _described(part: Sequence[Link], known: Phrase, rng: np.random.Generator) -> list[str]:
+    """Definite descriptions of what ``part`` leads to; none where one of its hops has none."""
+    for link in part[:-1]:
+        ways = noun_phrases(link, known, choose(rng, link.noun.heads))
+        if not ways:
+            return []
+        known = choose(rng, choose(rng, ways))
+    return [phrase.text for way in noun_phrases(part[-1], known, part[-1].noun.heads[0]) for phrase in way]
 
 
 def _two_hops(one: Link, two: Link, known: Phrase, told: list[str], head: str) -> list[str]:

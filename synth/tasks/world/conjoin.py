@@ -10,7 +10,7 @@ import numpy as np
 from synth.tasks.world.compose import Worded
 from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, Predicate, capitalise, indefinite, mark, unmark
 from synth.tasks.world.links import Link, ask_options, choose
-from synth.tasks.world.registers import ALONE, Core, identify, put
+from synth.tasks.world.registers import ALONE, Core, identify, put, topics
 from synth.tasks.world.wording import Noun
 from synth.text.lists import listed
 from synth.text.numbers import NUMERALS
@@ -99,15 +99,6 @@ def _plain(
     endings = identify(person, plain)
     asked = f"{wh} {verbs}"
     families = put(Core(thing, plain, direct=(asked,), clause=(asked,), phrase=(described,)))
-    someone = "someone" if person and noun is None else indefinite(head)
-    called = ("Who is it", "Who is meant") if person else ("What is it called", "What is its name")
-    families["riddle"] = [f"{someone} {verbs}. {ending}?" for ending in called]
-    families["existence"] = [
-        f"{opening} {indefinite(head)} {who} {verbs}. {ending}?"
-        for opening in ("there is", "there's", "somewhere there is")
-        for ending in called
-        if not person
-    ]
     families["this"] = [
         f"this {head} {verbs}. {end}"
         for end in (("Give me the name.",) if person else ("Name it.", "Give me its name."))
@@ -156,7 +147,6 @@ def _tailed(
     tail_head = "" if tail.is_value else choose(rng, tail.noun.heads)
     plain = noun.known if noun is not None else head
     refer = Phrase(f"{choose(rng, ('that', 'this'))} {plain}", NAME)
-    bridge = "someone" if person and noun is None else indefinite(head)
 
     def ask(known: Phrase) -> str:
         asks = ask_options(tail, known, tail_head)
@@ -164,14 +154,8 @@ def _tailed(
             asks = {name: texts for name, texts in asks.items() if name not in ALONE}
         return capitalise(choose(rng, asks[choose(rng, sorted(asks))])) if asks else ""
 
-    families = {
-        "statement": [f"{capitalise(f'{bridge} {verbs}')}. {question}" for question in [ask(refer)] if question],
-        "topic": [
-            f"{opener} the {head} {who} {verbs}. {question}"
-            for opener in ("Take", "Consider", "Think of", "Start with", "Look at")
-            for question in [ask(refer)]
-            if question
-        ],
-        "inline": [question for question in [ask(Phrase(f"the {head} {who} {verbs}", CLAUSE))] if question],
-    }
-    return families
+    described = f"the {head} {who} {verbs}"
+    if inline := ask(Phrase(described, CLAUSE)):
+        return {"inline": [inline]}
+    question = ask(refer)
+    return {"topic": [f"{text} {question}" for text in topics(described) if question]}

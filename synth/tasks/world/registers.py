@@ -12,7 +12,7 @@ from synth.lexicon.reading import registers
 from synth.tasks.world.grammar import capitalise
 from synth.tasks.world.wording import Noun
 
-__all__ = ["ALONE", "Core", "identify", "put"]
+__all__ = ["ALONE", "Core", "identify", "put", "topics"]
 
 ALONE = frozenset({"quick", "trivia", "reason", "afterwards", "wonder", "quiz"})
 """Registers that open a conversation: none of them may follow a sentence that has already been told."""
@@ -89,3 +89,8 @@ def put(core: Core) -> dict[str, list[str]]:
     found["reason"] = [f"{reason} {capitalise(text)}?" for text in core.direct for reason in reasons]
     found["afterwards"] = [f"{text}? {reason}" for text in core.direct for reason in reasons]
     return {name: texts for name, texts in found.items() if texts}
+
+
+def topics(thing: str) -> list[str]:
+    """Sentences that introduce ``thing``, which the question goes on to speak of."""
+    return [frame.format(thing=thing) for frame in registers()["topics"]]

@@ -17,15 +17,13 @@ from synth.tasks.world.compose import Worded, tell
 from synth.tasks.world.conjoin import joined, joint_ways, pick
 from synth.tasks.world.grammar import CLAUSE, NAME, NOMINAL, Phrase, capitalise, indefinite, mark, unmark
 from synth.tasks.world.links import Link, ask_options, choose, clause_phrases, noun_phrases
-from synth.tasks.world.registers import ALONE
+from synth.tasks.world.registers import ALONE, topics
 from synth.tasks.world.wording import Noun
 
 __all__ = ["Knot", "marked_web", "word_web"]
 
 _ARTICLES = ("", "another", "a third", "a fourth")
 _REFERENCES = ("", "that other", "that third", "that fourth")
-_TOPICS = ("take", "think of", "consider", "start with")
-_INLINE = 0.6
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def marked_web(knots: Sequence[Knot], rng: np.random.Generator) -> tuple[str, li
         links = _filled(knot, phrases)
         users = [other for other in knots if place in other.sources]
         phrase = None
-        if len(users) == 1 and users[0].sources.count(place) == 1 and rng.random() < _INLINE:
+        if len(users) == 1 and users[0].sources.count(place) == 1:
             phrase = _inline(links, knot, users[0], rng)
         if phrase is None:
             head = knot.noun.heads[0]
@@ -124,18 +122,9 @@ def _introduce(
     verbs = joined(picked, rng)
     some = f"{_ARTICLES[before]} {head}" if before else indefinite(head)
     subject = "someone" if person and not before else some if before else indefinite(f"certain {head}")
-    one = "someone" if person and not before else some
-    families = {
-        "statement": [f"{subject} {verbs}."],
-        "existence": [f"{opening} {one} {who} {verbs}." for opening in ("there is", "there's")],
-        "topic": [f"{opening} {one} {who} {verbs}." for opening in _TOPICS],
-    }
-    if knot.unique and not before:
-        families["topic"] = [f"{opening} the {head} {who} {verbs}." for opening in _TOPICS]
-    if not first:
-        del families["topic"]
-    family = choose(rng, sorted(families))
-    return capitalise(choose(rng, families[family])), family
+    if first and knot.unique:
+        return capitalise(choose(rng, topics(f"the {head} {who} {verbs}"))), "topic"
+    return capitalise(f"{subject} {verbs}."), "statement"
 
 
 def _ask(
@@ -154,5 +143,5 @@ def _ask(
     return capitalise(choose(rng, ways[family])), family
 
 
-_OPENING = ALONE | {"this", "riddle", "existence", "facts", "opening", "among"}
+_OPENING = ALONE | {"this", "facts", "opening", "among"}
 """Ways to ask that introduce what they ask for: behind another introduction they are too much."""

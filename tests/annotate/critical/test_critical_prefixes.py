@@ -14,6 +14,7 @@ from stand_ins.planted import (
 )
 
 from synth.agents.contract import Decision, History, Prompt, Turn
+from synth.annotate.critical.advantages import advantages
 from synth.annotate.critical.branching import Refusal
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.continuations import ContinuationPool
@@ -158,6 +159,27 @@ class TestPivots:
             pool.draw(pool.original(0))
         (only,) = spreads(pool, CONFIG)
         assert (only.successes, only.variance, only.pivot) == (0, 0.0, False)
+
+
+class TestAdvantages:
+    def test_the_decisive_step_loses_what_the_policy_could_have_won(self) -> None:
+        """Good by itself, the policy wins before the decisive step of a failed run and no more behind it."""
+        task, pool = next((t, p) for t, p in wrong_runs(20, skill=0.9) if 0 < t.details["decisive"] < 5)
+        gained = advantages(pool, CONFIG.model_copy(update={"advantages": 16}))
+        assert None not in gained
+        assert min(range(len(gained)), key=lambda step: gained[step] or 0.0) == task.details["decisive"]
+        assert gained[task.details["decisive"]] < -0.5
+        from_question = np.mean(pool.outcomes(pool.original(-1)))
+        assert sum(gained) == pytest.approx(0.0 - from_question), "what is won and lost on the way adds up"
+
+    def test_nothing_is_drawn_unless_asked_and_what_was_not_measured_is_null(self) -> None:
+        _, pool = wrong_runs(1, skill=0.9)[0]
+        assert set(advantages(pool, CONFIG)) == {None}
+        assert pool.spent == 0
+        for step in (1, 2):
+            pool.draw(pool.original(step))
+        known = [step for step, value in enumerate(advantages(pool, CONFIG)) if value is not None]
+        assert known == [2]
 
 
 class TestSegments:

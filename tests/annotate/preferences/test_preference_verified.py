@@ -59,6 +59,7 @@ def step_rows(run: TrajectoryRow, found: dict[int, Criticality], first_error: in
             score=None,
             criticality=found.get(number),
             first_error_branching=None,
+            advantage=None,
             pivot=False,
             train=True,
             train_reason="-",

@@ -149,6 +149,7 @@ found = {
     "rows": len(batch["raw_prompt"]),
     "tasks": sorted(row["extra_info"]["task_id"] for row in rows),
     "asked": sorted((row["tools_kwargs"] or {}).get("environment", {}).get("task", "") for row in rows),
+    "turns": sum(len(run["turns"]) for row in rows for run in json.loads(row["extra_info"]["turn_values"])),
     "judged": sorted({truth["judged_by"] for truth in truths}),
     "agents": sorted({row["agent_name"] for row in rows}),
     "tools": data.tool_schemas,

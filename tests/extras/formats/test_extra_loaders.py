@@ -137,6 +137,7 @@ def test_verl_keeps_every_row_as_the_card_says(
     tasks = sorted(row.task_id for row in rows)
     assert found["rows"] == done.report.splits["train"].records == len(rows) > 0
     assert (found["tasks"], found["agents"], found["length"]) == (tasks, ["tool_agent"], 4096)
+    assert found["turns"] == sum(run.turns for run in synth.load(builds(dataset).path).rows("trajectories", "train"))
     assert found["judged"] == sorted({row.reward_model.ground_truth.judged_by for row in rows})
     if name == "verl":
         assert (found["asked"], found["tools"]) == ([""] * len(rows), None)

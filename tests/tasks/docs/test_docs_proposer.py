@@ -132,8 +132,8 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
     ("family", "question", "answer"),
     [
         ("identify", "Which function decodes a light character into its flashes and eclipses?", "wembly.work_wembly"),
-        ("chain", "In which version was the tosk.work_tosk function added?", "2.3"),
-        ("chain", "What is the name of the function that was added in version 2.8?", "ordix.work_ordix"),
+        ("chain", "In which version was the velib.work_velib function added?", "2.2"),
+        ("chain", "What is the name of the function which was added in version 2.12?", "dravo.work_dravo"),
         (
             "described",
             "In which version was the function that detects swarming from the hum of a colony added?",

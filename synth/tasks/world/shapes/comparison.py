@@ -80,9 +80,7 @@ def _families(
             f"of {both}, {wh} {marked}",
             f"between {both}, which {marked}" if len(texts) == 2 else f"among {both}, which {marked}",
         ]
-        families.setdefault("compare", []).extend(
-            f"{opener} {both}. Which of the {number} {marked}?" for opener in ("Compare", "Take", "Consider")
-        )
+        families.setdefault("compare", []).append(f"Compare {both}. Which of the {number} {marked}?")
         families.setdefault("say", []).extend(
             f"{opener} which of these {number} {marked}: {either}."
             for opener in ("Tell me", "Please tell me", "Find out", "Please find out")

@@ -77,7 +77,6 @@ def _families(link: Link, known: Known, slot: int, rng: np.random.Generator) -> 
         families["counted"] = [
             f"if you {mark(operation, 'count')} the {members}, how many do you get?",
             f"{mark(operation, 'count')} the {members}. How many are there?",
-            f"someone wants to {mark(operation, 'count')} the {members}. What number is right?",
         ]
     statements = several(link, known.phrase, plural)
     if statements:

@@ -15,9 +15,9 @@ from synth.graph.walks import WalkStep
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node, Operation, OperationKind, Shape
 from synth.tasks.draft import Draft
-from synth.tasks.world.grammar import NAME, Phrase, capitalise, unmark
+from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, capitalise, unmark
 from synth.tasks.world.links import choose, noun_phrases
-from synth.tasks.world.registers import ALONE
+from synth.tasks.world.registers import ALONE, topics
 from synth.tasks.world.view import Answer, WorldView
 
 __all__ = ["Known", "Sketch", "known_phrase", "pick"]
@@ -70,7 +70,7 @@ class Known:
 
     phrase: Phrase
     told: str = ""
-    """A sentence that comes first, marked: "Take the person who founded X."."""
+    """A sentence that comes first, marked: "I'm reading about the person who founded X."."""
 
 
 def known_phrase(
@@ -86,9 +86,8 @@ def known_phrase(
     if not ways:
         return None
     phrase = choose(rng, choose(rng, ways))
-    if rng.random() < 0.3:
-        opener = choose(rng, ("Take", "Consider", "Think of", "Start with"))
-        return Known(Phrase(f"that {link.noun.heads[0]}", NAME), f"{opener} {phrase.text}. ")
+    if phrase.weight >= CLAUSE and rng.random() < 0.3:
+        return Known(Phrase(f"that {link.noun.heads[0]}", NAME), f"{choose(rng, topics(phrase.text))} ")
     return Known(phrase)
 
 

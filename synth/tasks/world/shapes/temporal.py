@@ -244,9 +244,6 @@ def _families(
                 )
             else:
                 place = choose(rng, ("earliest", "first") if bound.end == "argmin" else ("latest", "last"))
-                families.setdefault("narrowed", []).extend(
-                    f"{opener} only the {members}. Which one {clause}?" for opener in ("Consider", "Look at")
-                )
                 phrases.append(f"{mark(chosen, f'the {place}')} of the {members} to {mark(measure, base)} {when}")
         if told:
             families.setdefault("several", []).extend(

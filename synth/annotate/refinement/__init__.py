@@ -1,0 +1,1 @@
+"""Failed runs made into good ones."""

@@ -1,0 +1,78 @@
+"""Rules of what single turns were worth: advantages are those of the continuations, and rows for reinforcement learning
+repeat what steps say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from synth.dataset.rules.rules import Known, Place, rule
+from synth.dataset.rules.runs import Continuations, Runs
+from synth.identity import digest
+from synth.schemas.rl import RlRow, TurnValue
+from synth.schemas.steps import ContinuationRow, StepRow
+
+__all__ = ["VALUE_RULES"]
+
+
+@dataclass
+class _Values:
+    advantages: dict[tuple[str, int], tuple[float | None, Place]] = field(default_factory=dict)
+    turns: dict[str, dict[tuple[str, str], dict[int, str]]] = field(default_factory=lambda: defaultdict(dict))
+    """Task -> (run, role) -> what its turns were worth, hashed."""
+
+
+@rule("steps", "advantage")
+def turn_value(row: StepRow, known: Known) -> Iterator[str]:
+    """An advantage is a difference of rates, and null where one of them was not measured."""
+    state = known.of(_Values)
+    state.advantages[row.trajectory_id, row.step] = (row.advantage, known.place)
+    if "rl" in known.there:
+        turns = state.turns[row.task_id].setdefault((row.trajectory_id, row.role), {})
+        turns[row.step] = _hash(TurnValue.of(row))
+    if row.advantage is not None and not -1 <= row.advantage <= 1:
+        yield f"advantage: {row.advantage:g} is not from -1 to 1"
+
+
+def _measured(known: Known) -> Iterator[tuple[Place, str]]:
+    advantages = known.of(_Values).advantages if known.of(Continuations).tallies else {}
+    for (name, step), (value, place) in advantages.items():
+        before, behind = _rate(known, name, step - 1), _rate(known, name, step)
+        wanted = None if before is None or behind is None else behind - before
+        if value != wanted:
+            yield place, f"advantage: {value}, but the continuations give {wanted}"
+
+
+def _rate(known: Known, name: str, step: int) -> float | None:
+    """Value of the state behind a step of a run."""
+    run = known.of(Runs).recorded.get(name)
+    if run is not None and step == len(run.ranges) - 1:
+        return None if run.correct is None else float(run.correct)
+    tally = known.of(Continuations).tallies.get((name, step), {}).get(("original", -1))
+    good, n = tally.judged(len(tally.verdicts)) if tally else (0, 0)
+    return good / n if n else None
+
+
+@rule("continuations", close=_measured)
+def turn_values(row: ContinuationRow, known: Known) -> Iterator[str]:
+    """The advantage of a step is the rate of success behind it minus the one before it."""
+    yield from ()
+
+
+def _hash(value: TurnValue) -> str:
+    return digest(value.model_dump(mode="json"))[:16]
+
+
+@rule("rl", "runs[]")
+def rl_runs(row: RlRow, known: Known) -> Iterator[str]:
+    """Runs on the task are listed with what their steps say."""
+    if "steps" not in known.there:
+        return
+    wanted = known.of(_Values).turns.get(row.task_id, {})
+    held = {(run.trajectory_id, run.role): dict(enumerate(map(_hash, run.turns))) for run in row.runs}
+    if held != wanted or len(row.runs) != len(wanted):
+        yield "runs: are not those of the steps of its task"
+
+
+VALUE_RULES = (turn_value, turn_values, rl_runs)
