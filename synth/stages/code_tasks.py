@@ -13,13 +13,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from pydantic import Field, field_validator
 
-from synth.environments.code.environment import CodeEnvironment
-from synth.environments.code.mutations import Edit, edits_of
-from synth.environments.code.project import Failure, TestRun
+from synth.environments.reports import Failure, TestRun
 from synth.errors import InputError
 from synth.identity import split_of
 from synth.lexicon.reading import phrases
@@ -29,6 +27,7 @@ from synth.schemas.details import details_with
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import CheckResult, Difficulty, Task, Walk
+from synth.sources.code.mutations import Edit, edits_of
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.tasks.draft import Draft, finish, same_question
 
@@ -83,6 +82,16 @@ class CodeTasksStageConfig(CodeTasksConfig, StageConfig):
     """SPDX id of the project's licence; None = not stated."""
 
 
+class Breakable(Protocol):
+    """An environment of code, as this stage sees it."""
+
+    def texts(self) -> Mapping[str, str]:
+        """Path -> text of the Python files that are no tests, sorted."""
+
+    def tested(self, changed: Mapping[str, str]) -> TestRun:
+        """What all tests say with these files in the place of the project's."""
+
+
 @dataclass(frozen=True)
 class _Site:
     path: str
@@ -91,7 +100,7 @@ class _Site:
 
 class CodeTasks(CandidateStage[CodeTasksStageConfig]):
     name = "code_tasks"
-    version = 1
+    version = 2
     config_type = CodeTasksStageConfig
     reads = ("code_files",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
@@ -100,9 +109,9 @@ class CodeTasks(CandidateStage[CodeTasksStageConfig]):
 
     def __init__(self, config: CodeTasksStageConfig, context: Context) -> None:
         super().__init__(config, context)
-        environment: CodeEnvironment = context.make(config.environment, inputs=context.inputs)
-        self._project, self._tester = environment.project, environment.tester
-        self._before = self._tester.tests(self._project.files, self._project.tests)
+        self._environment: Breakable = context.make(config.environment, inputs=context.inputs)
+        self._texts = self._environment.texts()
+        self._before = self._environment.tested({})
         if not self._before.passed:
             first = self._before.failures[0].lines() if self._before.failures else [self._before.text()]
             raise InputError(
@@ -112,8 +121,8 @@ class CodeTasks(CandidateStage[CodeTasksStageConfig]):
             )
         sites = [
             _Site(path, edit)
-            for path in self._project.sources
-            for edit in edits_of(self._project.files[path])
+            for path, text in self._texts.items()
+            for edit in edits_of(text)
             if config.operators.get(edit.operator)
         ]
         held = Counter(site.edit.operator for site in sites)
@@ -136,13 +145,13 @@ class CodeTasks(CandidateStage[CodeTasksStageConfig]):
         return [self._candidate(index) for index in range(start, stop)]
 
     def _candidate(self, index: int) -> Outcome:
-        site, text = self._sites[index], self._project.files[self._sites[index].path]
-        broken = site.edit.applied(text)
+        site = self._sites[index]
+        broken = site.edit.applied(self._texts[site.path])
         try:
             ast.parse(broken)
         except SyntaxError:
             return self._refused(index, Reason.NOT_PYTHON, "the edit leaves no Python")
-        run = self._tester.tests({**self._project.files, site.path: broken}, self._project.tests)
+        run = self._environment.tested({site.path: broken})
         failing = tuple(sorted(self._before.passed - run.passed))
         if run.stopped is not None:
             return self._refused(index, Reason.STOPPED, f"the tests do not end: {run.stopped}")

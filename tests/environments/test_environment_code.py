@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from synth.environments.code.environment import CodeEnvironment, CodeEpisode
-from synth.environments.code.mutations import REMOVALS, edits_of
 from synth.environments.code.project import Project
 from synth.environments.code.sandbox import Limits, Run, Sandbox, find_sandbox
-from synth.environments.code.shown import read_hits, read_lines, read_report
 from synth.environments.contract import Environment, ToolCall, ToolResult
+from synth.environments.reports import read_hits, read_lines, read_report
 from synth.errors import InputError
 from synth.exploration.pipeline import blank_task
 from synth.schemas.code import CodeFile, Mutated, Mutation
 from synth.schemas.details import details_with
 from synth.schemas.tasks import Task
+from synth.sources.code.mutations import REMOVALS, edits_of
 from synth.testing.environments import EnvironmentContract
 
 CLAMP = """def clamp(value, low=0, high=10):

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from synth.agents.contract import History, Step
 from synth.annotate.labels.walkless import Judged
-from synth.environments.code.shown import read_report
-from synth.environments.code.tools import CHANGING
+from synth.environments.reports import CHANGING, read_report
 from synth.identity import canonical_json
 from synth.schemas.code import Mutated
 from synth.schemas.steps import LabelReason

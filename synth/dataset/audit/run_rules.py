@@ -124,16 +124,16 @@ class PlanAudit:
             self._found.leave("broken", self._why)
             return
         self._found.rows["broken"] += 1
-        project, tester = self._real.project, self._real.tester
+        texts = self._real.texts()
         try:
             about = Mutated.of(task.details)
             edit = about.mutation
-            broken = {**project.files, edit.path: edit.applied(project.files.get(edit.path, ""))}
+            broken = {edit.path: edit.applied(texts.get(edit.path, ""))}
         except ValueError as error:
             self._found.add(place, task.id, "broken", str(error))
             return
-        passing = tester.tests(project.files, project.tests).passed
-        failing = tuple(sorted(passing - tester.tests(broken, project.tests).passed))
+        passing = self._real.tested({}).passed
+        failing = tuple(sorted(passing - self._real.tested(broken).passed))
         if (failing, len(passing) - len(failing)) != (about.failing, about.passing):
             what = f"with the edit {len(failing)} of {len(passing)} tests fail: {', '.join(failing[:3])}"
             self._found.add(place, task.id, "broken", what)

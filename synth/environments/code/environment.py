@@ -29,6 +29,7 @@ from synth.environments.contract import (
     ToolSchema,
     refusal,
 )
+from synth.environments.reports import TestRun
 from synth.identity import versioned
 from synth.schemas.arrow import from_arrow
 from synth.schemas.code import CodeFile, Mutated
@@ -86,6 +87,14 @@ class CodeEnvironment(Environment):
             "them. Programs run without a network, within limits of time and memory. Mend the code, not the tests: "
             "the work is judged by the tests as they were."
         )
+
+    def texts(self) -> dict[str, str]:
+        """Path -> text of the Python files that are no tests, sorted."""
+        return {path: self.project.files[path] for path in self.project.sources}
+
+    def tested(self, changed: Mapping[str, str]) -> TestRun:
+        """What all tests say with these files in the place of the project's."""
+        return self.tester.tests({**self.project.files, **changed}, self.project.tests)
 
     def reset(self, task: Task) -> CodeEpisode:
         return CodeEpisode(self, task)
@@ -218,9 +227,8 @@ class CodeEpisode(Episode):
 
     def check(self, answer: str | None) -> Verdict:
         """Whether all tests that pass on the project as it was pass now, in their original text."""
-        project, tester = self.environment.project, self.environment.tester
-        before = tester.tests(project.files, project.tests).passed
-        now = tester.tests(project.judged(self.files), project.tests)
+        before = self.environment.tested({}).passed
+        now = self.environment.tested(self.environment.project.judged(self.files))
         failing = sorted(before - now.passed)
         wrong = None
         if failing:

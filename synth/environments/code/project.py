@@ -12,18 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from synth.environments.code.sandbox import FOLDER, Limits, Run, Sandbox
+from synth.environments.reports import Failure, TestRun
 from synth.errors import InputError
 from synth.identity import digest
 from synth.schemas.code import CodeFile
 
-__all__ = ["Failure", "Project", "TestRun", "Tester"]
+__all__ = ["Project", "Tester"]
 
 _RUNNER = str(Path(__file__).with_name("runner.py"))
 _PYTEST = re.compile(r"^\s*(?:import pytest|from pytest)\b", re.MULTILINE)
 _REMEMBERED = 4_000
 """Runs whose results are kept: continuations of one task meet the same few states again and again."""
-_SHOWN = 4
-"""Failed tests that are told in full."""
 _WHY = {
     "seconds": "they took too long",
     "cpu": "they took too much processor time",
@@ -63,54 +62,6 @@ class Project:
         folder, _, name = path.rpartition("/")
         is_module = name.endswith(".py") and name != "conftest.py" and path not in self.files
         return is_module and f"{folder}/__init__.py" in self.sources
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A test that failed, or a file of tests that could not be read."""
-
-    id: str
-    error: str
-    """Type of the exception."""
-    message: str
-    frames: tuple[tuple[str, int, str, str], ...]
-    """(path, line, function, text of the line), the outermost first."""
-    compared: Mapping[str, str] | None
-    """``call``, what ``came`` and what it ``should`` do; None where the test says it in no single call."""
-
-    def lines(self) -> list[str]:
-        """What an agent is shown of it."""
-        found = [f"FAILED {self.id}"]
-        found += [f"  {path}:{line} in {name}: {text}" for path, line, name, text in self.frames]
-        found.append(f"  {self.error}: {self.message}" if self.message else f"  {self.error}")
-        if self.compared is not None:
-            found.append("  {call} {came}; the test expects it to {should}".format(**self.compared))
-        return found
-
-
-@dataclass(frozen=True)
-class TestRun:
-    """What a run of tests came to."""
-
-    __test__ = False  # pytest: this is none
-
-    passed: frozenset[str]
-    failures: tuple[Failure, ...]
-    stopped: str | None = None
-    """Why it did not come to its end; None = it did."""
-
-    def text(self) -> str:
-        """What an agent is shown."""
-        if self.stopped is not None:
-            return f"The tests were stopped: {self.stopped}."
-        if not self.failures:
-            return f"{len(self.passed)} passed" if self.passed else "There are no tests."
-        shown = [line for failure in self.failures[:_SHOWN] for line in ("", *failure.lines())]
-        more = len(self.failures) - _SHOWN
-        rest = ["", f"... and {more} more: {', '.join(one.id for one in self.failures[_SHOWN:][:20])}"]
-        return "\n".join(
-            [f"{len(self.failures)} failed, {len(self.passed)} passed", *shown, *(rest if more > 0 else ())]
-        )
 
 
 class Tester:

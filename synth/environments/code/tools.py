@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from synth.environments.contract import ToolSchema, number_argument, text_argument
 
-__all__ = ["CHANGING", "TOOLS"]
+__all__ = ["TOOLS"]
 
 _PATH = text_argument("Path of a file in the project.", 300)
 TOOLS: Mapping[str, ToolSchema] = {
@@ -53,4 +53,3 @@ TOOLS: Mapping[str, ToolSchema] = {
         ),
     )
 }
-CHANGING = frozenset({"edit_file", "write_file"})

@@ -7,9 +7,8 @@ import textwrap
 from dataclasses import dataclass
 
 from synth.agents.contract import History
-from synth.environments.code.project import Failure, TestRun
-from synth.environments.code.shown import Hit, Lines, read_hits, read_lines, read_report
 from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.reports import Failure, Hit, Lines, TestRun, read_hits, read_lines, read_report
 
 __all__ = ["Done", "Function", "Memory"]
 

@@ -21,8 +21,8 @@ from synth.agents.scripted.code.memory import Done, Function, Memory
 from synth.agents.scripted.code.repairs import Repair, repairs
 from synth.agents.scripted.config import CodePolicyConfig, CodeTeacherConfig
 from synth.agents.scripted.phrases import Thoughts
-from synth.environments.code.shown import Hit
 from synth.environments.contract import ToolCall
+from synth.environments.reports import Hit
 from synth.schemas.code import Mutated, Mutation
 from synth.schemas.tasks import Task
 

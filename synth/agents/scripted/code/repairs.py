@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from synth.agents.scripted.code.memory import Function
-from synth.environments.code.mutations import REMOVALS, edits_of
-from synth.environments.code.project import Failure
+from synth.environments.reports import Failure
+from synth.sources.code.mutations import REMOVALS, edits_of
 
 __all__ = ["Repair", "repairs"]
 

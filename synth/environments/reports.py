@@ -1,13 +1,17 @@
-"""What observations of the environment ``code`` say, as values: written there, read back here."""
+"""What observations about code say, as values: test runs, lines, hits; written and read back here."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from synth.environments.code.project import Failure, TestRun
+__all__ = ["CHANGING", "Failure", "Hit", "Lines", "TestRun", "read_hits", "read_lines", "read_report"]
 
-__all__ = ["Hit", "Lines", "read_hits", "read_lines", "read_report"]
+CHANGING = frozenset({"edit_file", "write_file"})
+"""Tools that change code."""
+_TOLD = 4
+"""Failed tests that are told in full."""
 
 _COUNTS = re.compile(r"(?:(\d+) failed, )?(\d+) passed")
 _FRAME = re.compile(r"  (\S+):(\d+) in (\S+): (.*)")
@@ -16,6 +20,54 @@ _ERROR = re.compile(r"  (\w+)(?:: (.*))?")
 _SHOWN = re.compile(r"(?:Changed\. )?(\S+), lines (\d+) to (\d+) of (\d+)")
 _LINE = re.compile(r" *(\d+)(?:  (.*))?")
 _HIT = re.compile(r"(\S+?):(\d+): (.*)")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A test that failed, or a file of tests that could not be read."""
+
+    id: str
+    error: str
+    """Type of the exception."""
+    message: str
+    frames: tuple[tuple[str, int, str, str], ...]
+    """(path, line, function, text of the line), the outermost first."""
+    compared: Mapping[str, str] | None
+    """``call``, what ``came`` and what it ``should`` do; None where the test says it in no single call."""
+
+    def lines(self) -> list[str]:
+        """What an agent is shown of it."""
+        found = [f"FAILED {self.id}"]
+        found += [f"  {path}:{line} in {name}: {text}" for path, line, name, text in self.frames]
+        found.append(f"  {self.error}: {self.message}" if self.message else f"  {self.error}")
+        if self.compared is not None:
+            found.append("  {call} {came}; the test expects it to {should}".format(**self.compared))
+        return found
+
+
+@dataclass(frozen=True)
+class TestRun:
+    """What a run of tests came to."""
+
+    __test__ = False  # pytest: this is none
+
+    passed: frozenset[str]
+    failures: tuple[Failure, ...]
+    stopped: str | None = None
+    """Why it did not come to its end; None = it did."""
+
+    def text(self) -> str:
+        """What an agent is shown."""
+        if self.stopped is not None:
+            return f"The tests were stopped: {self.stopped}."
+        if not self.failures:
+            return f"{len(self.passed)} passed" if self.passed else "There are no tests."
+        shown = [line for failure in self.failures[:_TOLD] for line in ("", *failure.lines())]
+        more = len(self.failures) - _TOLD
+        rest = ["", f"... and {more} more: {', '.join(one.id for one in self.failures[_TOLD:][:20])}"]
+        return "\n".join(
+            [f"{len(self.failures)} failed, {len(self.passed)} passed", *shown, *(rest if more > 0 else ())]
+        )
 
 
 @dataclass(frozen=True)
