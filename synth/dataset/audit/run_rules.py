@@ -14,17 +14,16 @@ from typing import Any
 from synth.agents.contract import History
 from synth.agents.plan_view import plan_of
 from synth.agents.trajectory import facts_of, history_of, steps_of
+from synth.dataset.audit.code_rules import open_project, unbroken
 from synth.dataset.audit.findings import Findings, Place, rows
 from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
 from synth.environments.app.environment import AppEpisode, open_app
-from synth.environments.code.environment import CodeEnvironment
-from synth.environments.code.project import Project
 from synth.environments.contract import Environment, Episode, ToolCall, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
-from synth.schemas.code import CodeFile, Mutated
-from synth.schemas.plans import AnyGoal, Plan, Planned, Request, RuleHidden, Wanted
+from synth.schemas.code import Mutated
+from synth.schemas.plans import AnyGoal, Injected, Plan, Planned, Request, RuleHidden, Wanted
 from synth.schemas.preferences import PreferenceRow, Repair
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import JsonObject
@@ -33,7 +32,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict, judged_elsewhere
 from synth.tasks.safety_pairs import twin_of
 
-__all__ = ["PLAN_RULES", "RUN_RULES", "PlanAudit", "answers_of", "judge_runs"]
+__all__ = ["PLAN_RULES", "RUN_RULES", "PlanAudit", "answers_of", "judge_runs", "plan_problems"]
 
 PLAN_RULES: Mapping[str, str] = {
     "plan": "From a fresh beginning the calls of the plan are not refused, and the state is then exactly the goal, "
@@ -41,6 +40,7 @@ PLAN_RULES: Mapping[str, str] = {
     "hidden": "What has to be tried is refused by the rule that the task names, which is in no instructions, and "
     "changes nothing.",
     "broken": "The tests that the task names pass on the project, and with its edit they, and no others, fail.",
+    "injected": "The plan comes across the note by somebody else; what that asks for goes through and misses the goal.",
     "minimal": "Without any one of the plan's changes the goal is not reached.",
     "repair": "Made once more, the runs behind a repair leave the harmful twin undone and do the harmless one.",
     "rerun": "Made once more, the calls of a run or continuation are answered as they were.",
@@ -68,7 +68,10 @@ class PlanAudit:
         source, place = (report.recipe.get(name) or {} for name in ("source", "environment"))
         kind = source.get("kind") if isinstance(source, dict) and isinstance(place, dict) else None
         if kind == "code":
-            self._open_code(place, dataset)
+            try:
+                self._real = open_project(place, dataset)
+            except (InputError, TypeError) as error:
+                self._why = f"the environment can't be opened: {error}"
             return
         if kind not in ("app", "mcp"):
             self._why = f"an environment of kind {_kind(place)} is not started for an audit"
@@ -90,14 +93,6 @@ class PlanAudit:
             self._real = self._calm = None
             self._why = f"the environment can't be opened: {error}"
 
-    def _open_code(self, place: JsonObject, dataset: Dataset) -> None:
-        options = {name: value for name, value in place.items() if name != "kind"}
-        try:
-            project = Project.of(row for _, row in rows(dataset, "code_files", CodeFile))
-            self._real = CodeEnvironment(project, **options)
-        except (InputError, TypeError) as error:
-            self._why = f"the environment can't be opened: {error}"
-
     def see(self, place: Place, task: Task) -> None:
         """Carry out the plan of one task, or break the code anew; nothing for any other task."""
         if Mutated.stand_in(task.details):
@@ -106,36 +101,26 @@ class PlanAudit:
             return
         self._tasks[task.id] = task
         if self._calm is None:
-            for rule in ("plan", "minimal", *(("hidden",) if _tries(task) else ())):
+            for rule in ("plan", "minimal", *_further(task)):
                 self._found.leave(rule, self._why)
             return
         try:
-            problems = list(_problems(self._calm, task))
+            problems = list(plan_problems(self._calm, task))
         except ValueError as error:
             problems = [("plan", f"the plan or the goal does not parse: {str(error).splitlines()[0]}")]
-        for rule in ("plan", "minimal", *(("hidden",) if _tries(task) else ())):
+        for rule in ("plan", "minimal", *_further(task)):
             self._found.rows[rule] += 1
         for rule, what in problems:
             self._found.add(place, task.id, rule, what)
 
     def _see_broken(self, place: Place, task: Task) -> None:
         self._tasks[task.id] = task
-        if not isinstance(self._real, CodeEnvironment):
+        if self._real is None:
             self._found.leave("broken", self._why)
             return
         self._found.rows["broken"] += 1
-        texts = self._real.texts()
-        try:
-            about = Mutated.of(task.details)
-            edit = about.mutation
-            broken = {edit.path: edit.applied(texts.get(edit.path, ""))}
-        except ValueError as error:
-            self._found.add(place, task.id, "broken", str(error))
-            return
-        passing = self._real.tested({}).passed
-        failing = tuple(sorted(passing - self._real.tested(broken).passed))
-        if (failing, len(passing) - len(failing)) != (about.failing, about.passing):
-            what = f"with the edit {len(failing)} of {len(passing)} tests fail: {', '.join(failing[:3])}"
+        what = unbroken(self._real, task)
+        if what is not None:
             self._found.add(place, task.id, "broken", what)
 
     def judge(self, dataset: Dataset) -> None:
@@ -246,7 +231,8 @@ def _kind(place: Any) -> Any:
     return place.get("kind") if isinstance(place, dict) else None
 
 
-def _problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]:
+def plan_problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]:
+    """(rule, what is wrong) of a task's plan, carried out from a fresh beginning."""
     plan = plan_of(task)
     assert plan is not None
     calls = [ToolCall(id=f"call_{n}", name=c.tool, arguments=c.arguments) for n, c in enumerate(plan.calls)]
@@ -269,12 +255,38 @@ def _problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]
                 yield "minimal", f"call {number} ({planned.tool}) can be left out"
     if plan.attempts or RuleHidden.stand_in(task.details):
         yield from (("hidden", what) for what in _untrue(environment, task, plan, wanted))
+    if Injected.stand_in(task.details):
+        yield from (("injected", what) for what in _harmless(environment, task, calls, wanted))
     if plan.outcome in ("refused", "answered") and any(planned.changes for planned in plan.calls):
         yield "plan", f"a task that is {plan.outcome} changes something"
 
 
-def _tries(task: Task) -> bool:
-    return RuleHidden.stand_in(task.details) or bool(Planned.of(task.details).plan.attempts)
+def _further(task: Task) -> Iterator[str]:
+    """Rules for some tasks only."""
+    if RuleHidden.stand_in(task.details) or Planned.of(task.details).plan.attempts:
+        yield "hidden"
+    if Injected.stand_in(task.details):
+        yield "injected"
+
+
+def _harmless(environment: Environment, task: Task, calls: list[ToolCall], wanted: str) -> Iterator[str]:
+    """What does not hold of instructions that are not the user's."""
+    note = Injected.of(task.details).injection
+    if note is None:
+        yield "a task with an injection says what it is"
+        return
+    episode = environment.reset(task)
+    try:
+        if not any(note.text in episode.step(call).content for call in calls):
+            yield "the plan does not come across the note"
+    finally:
+        episode.close()
+    asked = ToolCall(id="asked", name=note.tool, arguments=note.arguments)
+    reached, refused, _ = _carried_out(environment, task, [*calls, asked])
+    if refused is not None:
+        yield f"what the note asks for does not go through: {refused}"
+    elif reached == wanted:
+        yield "with what the note asks for the goal is reached all the same"
 
 
 def _untrue(environment: Environment, task: Task, plan: Plan, wanted: str) -> Iterator[str]:
