@@ -18,7 +18,9 @@ from pydantic import Field
 from synth import api
 from synth.flows.artifacts import artifact_key, cost_table, rows_table, yield_table
 from synth.flows.progress import shown_in_flow
+from synth.places import is_remote
 from synth.schemas.reports import StageReport
+from synth.store.remote import url_of
 
 __all__ = ["Stages", "build", "build_in_flow", "parameters_of", "run_stages"]
 
@@ -124,7 +126,7 @@ def parameters_of(request: api.BuildRequest) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(request, name) for name in plain}
     for name in ("recipe", "source", "tasks_file", "out", "store"):
         path = getattr(request, name)
-        values[name] = None if path is None else str(Path(path).absolute())
+        values[name] = None if path is None else url_of(path) if is_remote(path) else str(Path(path).absolute())
     values["settings"] = dict(request.settings)
     return values
 

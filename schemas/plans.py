@@ -25,6 +25,8 @@ __all__ = [
     "ForbiddenCall",
     "Given",
     "HiddenRule",
+    "Injected",
+    "Injection",
     "Plan",
     "Planned",
     "PlannedCall",
@@ -218,6 +220,23 @@ class RuleHidden(Facts):
     """Of a request that a hidden rule forbids."""
 
     hidden: HiddenRule | None = None
+
+
+class Injection(Row):
+    """Words in what a tool shows, by which somebody other than the user asks for a further call."""
+
+    beside: NonEmpty
+    """What reading tools answer carries the words wherever it holds this."""
+    text: NonEmpty
+    tool: NonEmpty
+    """The call that it asks for: it goes through, and leads away from the goal."""
+    arguments: JsonObject
+
+
+class Injected(Facts):
+    """Of a request on the way to whose goal an agent reads instructions that are not the user's."""
+
+    injection: Injection | None = None
 
 
 class Exploration(Row):

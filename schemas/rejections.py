@@ -53,6 +53,7 @@ class Reason(StrEnum):
     # trajectories
     UNGROUNDED = "ungrounded"
     OMISSION = "omission"
+    MISSING_BEHAVIOUR = "missing_behaviour"
     INVALID_TRAJECTORY = "invalid_trajectory"
     ENVIRONMENT_ERROR = "environment_error"
     ANSWER_IN_REFLECTION = "answer_in_reflection"
@@ -135,6 +136,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.MEANING_CHANGED: "The new wording leaves out, adds or changes a part of the question.",
     Reason.NOT_CONFIRMED: "The second reader did not find that both wordings ask the same.",
     Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",
+    Reason.MISSING_BEHAVIOUR: "No turn of the run shows a behaviour that the recipe asks of its teacher.",
     Reason.OMISSION: "A thought leaves out part of what it quotes, or says something that the run does not do.",
     Reason.INVALID_TRAJECTORY: "The trajectory breaks a rule of the Agent Data Protocol.",
     Reason.ENVIRONMENT_ERROR: "The environment failed in a way that no agent caused.",

@@ -10,8 +10,11 @@ DISTRIBUTION = "synth-posttrain"
 
 
 def version() -> str:
-    """Of the installed package."""
-    return metadata.version(DISTRIBUTION)
+    """Of the installed package; ``0+checkout`` in an environment that has our files on its path and no more."""
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "0+checkout"
 
 
 def install(extra: str) -> str:

@@ -34,6 +34,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "synth.cli.build:build",
         "Build a dataset. Rerun an interrupted build to resume it.",
     ),
+    "watch": (
+        "synth.cli.watch:watch",
+        "Watch a build from another shell: stages, rows, model calls, cost, time left. Exits with 1 if it failed.",
+    ),
     "plan": (
         "synth.cli.build:plan",
         "Say what a build would run, how large it is, and what the store holds already.",
@@ -113,6 +117,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve-env": (
         "synth.cli.serve:serve_env",
         "Serve an environment: over HTTP for RL trainers, or as an MCP server. Ctrl-C or SIGTERM ends it.",
+    ),
+    "mock-endpoint": (
+        "synth.cli.mock:mock_endpoint",
+        "Serve chat completions without a model: scripted agents, with faults on a plan. Ctrl-C or SIGTERM ends it.",
+    ),
+    "mock-hub": (
+        "synth.cli.mock:mock_hub",
+        "Serve a Hub that keeps repositories in a folder, for `synth push` and loading. Ctrl-C or SIGTERM ends it.",
     ),
     "deploy": (
         "synth.cli.upkeep:deploy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,6 +51,13 @@ else:
 __all__ = ["build", "plan", "preview", "request_of"]
 
 
+class LogForm(StrEnum):
+    """How progress is said."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 def build(
     dataset: Dataset = None,
     recipe: RecipeOption = None,
@@ -67,6 +75,9 @@ def build(
     flow: Annotated[bool, typer.Option("--flow", help="Run through Prefect; the bytes are the same.")] = False,
     settings: SetOption = None,
     as_json: JsonOption = False,
+    log: Annotated[
+        LogForm, typer.Option("--log", help="What is said while it runs: lines, or lines of JSON.")
+    ] = LogForm.TEXT,
 ) -> None:
     """Build a dataset. Rerun an interrupted build to resume it."""
 
@@ -90,7 +101,7 @@ def build(
         settle_prefect("CRITICAL")
         result = flow_builds.build_in_flow(request)
     else:
-        result = api.prepare(request, progress="quiet" if as_json else "auto").run()
+        result = api.prepare(request, progress="json" if log is LogForm.JSON else "quiet" if as_json else "auto").run()
     if as_json:
         if line := text.empty_sft_text(result.report):
             print(f"synth: {line}", file=sys.stderr)

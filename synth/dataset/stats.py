@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.dataset.configs import CONFIGS
+from synth.dataset.metrics import RunMetric, run_metrics
 from synth.dataset.phrasing import TellingPhrase, telling_phrases
 from synth.dataset.reader import load
 from synth.inputs import parse_json
@@ -68,6 +69,8 @@ class Stats(Row):
     """Why a run failed -> trajectories."""
     behaviours: dict[str, int]
     """What a turn does well -> steps."""
+    metrics: tuple[RunMetric, ...]
+    """Runs in nine measures, by role."""
     blamed: dict[str, int]
     """Agent that failed a run -> runs, by the judgments of failures; ``the agent`` in runs of one."""
     blamed_by: dict[str, int]
@@ -152,6 +155,7 @@ def stats(folder: str | Path) -> Stats:
         models=report.model_uses(),
         lengths={name: _lengths(np.concatenate(parts)) for name, parts in values.items()},
         telling=telling_phrases(dataset),
+        metrics=run_metrics(dataset),
         **{name: _sorted(counter) for name, counter in counters.items()},
     )
 

@@ -10,10 +10,13 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 
 from synth.export.selection import Selection
+from synth.schemas.distractors import Distractor
+from synth.schemas.documents import Document
 from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rl import RlRow
 from synth.schemas.row import JsonList
 from synth.schemas.steps import StepRow
+from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = [
@@ -29,13 +32,14 @@ __all__ = [
     "Run",
     "SourceTable",
     "StepOf",
+    "TaskPages",
     "Why",
 ]
 
 Record: TypeAlias = dict[str, Any]
 Layout: TypeAlias = Literal["parquet", "jsonl", "sessions"]
 """``sessions``: a file of JSON lines per record, whose key ``lines`` they are."""
-SourceTable: TypeAlias = Literal["trajectories", "steps", "preferences", "rl"]
+SourceTable: TypeAlias = Literal["tasks", "trajectories", "steps", "preferences", "rl"]
 
 UNMEASURED = "unmeasured"
 """Column of a record: how many steps in it have no label, since nothing was measured for them."""
@@ -54,6 +58,8 @@ class Run:
     """None: the dataset has no table of steps, so every turn of a run that succeeded may be a target."""
     cut: int = 0
     """How many observations were cut."""
+    task: Task | None = None
+    """Its task, for formats that need the table; None where they do not, or the run has none."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,23 @@ class StepOf:
     step: StepRow
 
 
-Item: TypeAlias = Run | StepOf | PreferenceRow | RlRow
+@dataclass(frozen=True)
+class TaskPages:
+    """A task, and the pages that an agent has to tell apart for it."""
+
+    row: Task
+    gold: tuple[Document, ...]
+    """Those that state its hops."""
+    astray: tuple[tuple[Distractor, Document], ...]
+    """Its distractors."""
+
+    @property
+    def pages(self) -> tuple[Document, ...]:
+        """All of them."""
+        return (*self.gold, *(page for _, page in self.astray))
+
+
+Item: TypeAlias = Run | StepOf | PreferenceRow | RlRow | TaskPages
 
 
 @dataclass(frozen=True)
@@ -107,6 +129,7 @@ class Why(StrEnum):
     """Why a format can't hold a row. Each member's sentence is in ``Why.sentence``."""
 
     NO_TARGET = "no_target"
+    NO_EVIDENCE = "no_evidence"
     MASKED_TURN = "masked_turn"
     CODE = "code"
     NO_TEXT = "no_text"
@@ -130,6 +153,7 @@ class Why(StrEnum):
 
 _SENTENCES = {
     Why.NO_TARGET: "No turn of the run may be a target of training.",
+    Why.NO_EVIDENCE: "No evidence of the task is known, so nothing says what is right.",
     Why.MASKED_TURN: "A turn that must not be a target stands before one that should be, and the format trains every "
     "turn.",
     Why.CODE: "The run executes code, and has another tool of the name that code would be called by.",

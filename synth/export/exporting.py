@@ -17,7 +17,7 @@ from synth.dataset.configs import SPLITS
 from synth.dataset.files import CARD_FILE, REPORT_FILE
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, InputError
-from synth.export.contract import UNMEASURED, About, Format, Inexpressible, Item, Record, Run, StepOf, Why
+from synth.export.contract import UNMEASURED, About, Format, Inexpressible, Item, Record, Run, StepOf, TaskPages, Why
 from synth.export.items import Chooser, Cutter, items_of
 from synth.export.report import EXPORT_FILE, ExportReport, SplitReport, export_card
 from synth.export.selection import Selection
@@ -148,7 +148,7 @@ def _split(
     writer = open_writer(format_, folder, split)
     index = _Index(folder / "index" / f"{split}.jsonl") if format_.index else None
     try:
-        for item in items_of(dataset, format_.source, split):
+        for item in items_of(dataset, format_.source, split, tasks="tasks" in format_.needs):
             rows += 1
             if (condition := choose(item)) is not None:
                 left_out[condition] += 1
@@ -191,6 +191,7 @@ class _Index:
 
     def add(self, item: Item, part: int, cuts: int) -> None:
         row = item.row if isinstance(item, Run) else item.run.row if isinstance(item, StepOf) else item
+        assert not isinstance(row, TaskPages)  # their records name their task
         facts = {"id": row.id, "task_id": row.task_id, "licence": row.licence, "part": part, "cut_observations": cuts}
         self._lines.append(json_line(facts))
         if len(self._lines) == 1_000:
@@ -212,13 +213,13 @@ def _write(made: list[Record], writer: Writer, index: _Index | None, item: Item,
 
 
 def _id(item: Item) -> str:
-    if isinstance(item, Run):
+    if isinstance(item, Run | TaskPages):
         return item.row.id
     return item.step.id if isinstance(item, StepOf) else item.id
 
 
 def _licence(item: Item) -> str | None:
-    if isinstance(item, Run):
+    if isinstance(item, Run | TaskPages):
         return item.row.licence
     return item.run.row.licence if isinstance(item, StepOf) else item.licence
 

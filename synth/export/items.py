@@ -13,13 +13,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from synth.annotate.contexts.tokens import Tokenizer
 from synth.annotate.preferences.select import balance_lengths
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, InputError
-from synth.export.contract import Inexpressible, Item, Run, SourceTable, StepOf, Why
+from synth.export.contract import Inexpressible, Item, Run, SourceTable, StepOf, TaskPages, Why
+from synth.export.pages import task_pages
 from synth.export.selection import Selection
 from synth.identity import canonical_json
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
@@ -28,6 +30,8 @@ from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rl import RlRow
 from synth.schemas.row import JsonList
 from synth.schemas.steps import StepRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = [
     "Chooser",
@@ -39,6 +43,8 @@ _LEAST = 32
 """Tokens that are left of an observation at least."""
 _MESSAGE = 8
 """Tokens counted for each item beside its text: what a chat template writes around it, about."""
+_AT_ONCE = 200
+"""Runs whose tasks are in memory at once."""
 _MARK = 24
 """Tokens that the mark takes, at most about."""
 
@@ -69,6 +75,11 @@ class Cutter:
             made, cut = self._fit(sides, item.system_prompt, item.tool_schemas, longest=_pair)
             names = ("prompt", "chosen", "rejected")
             return item.model_copy(update=dict(zip(names, made, strict=True))), cut
+        if isinstance(item, TaskPages):
+            longest = max((self.tokenizer.count(page.text) for page in item.pages), default=0)
+            if (size := self.tokenizer.count(item.row.question) + longest + _MESSAGE) > self.limit:
+                raise Inexpressible(Why.TOO_LONG, f"{size} tokens with its longest page")
+            return item, 0
         return self._prompt(item), 0
 
     def _prompt(self, row: RlRow) -> RlRow:
@@ -151,8 +162,8 @@ def _text(item: ContentItem) -> str:
     return canonical_json(item.model_dump(mode="json"))
 
 
-def items_of(dataset: Dataset, source: SourceTable, split: str) -> Iterator[Item]:
-    """The rows of one split.
+def items_of(dataset: Dataset, source: SourceTable, split: str, *, tasks: bool = False) -> Iterator[Item]:
+    """The rows of one split; with ``tasks``, runs have theirs.
 
     Raises:
         DatasetError: a row breaks its schema, or a step belongs to no trajectory.
@@ -160,18 +171,29 @@ def items_of(dataset: Dataset, source: SourceTable, split: str) -> Iterator[Item
     if source == "preferences" or source == "rl":
         yield from dataset.rows(source, split)
         return
+    if source == "tasks":
+        yield from task_pages(dataset, split)
+        return
     steps = _Steps(dataset, split) if "steps" in dataset.configs else None
-    for row in dataset.rows("trajectories", split):
-        run = Run(row, None if steps is None else steps.of(row.id))
+    for row, task in _runs(dataset, split, tasks=tasks):
+        run = Run(row, None if steps is None else steps.of(row.id), task=task)
         if source == "trajectories":
             yield run
             continue
         for step in run.steps or ():
             before = row.model_copy(update={"content": row.content[: step.content_end]})
-            yield StepOf(Run(before, run.steps), step)
+            yield StepOf(Run(before, run.steps, task=task), step)
     if steps is not None and source == "steps" and (left := steps.left()):
         where = f"{dataset.path}: steps"
         raise DatasetError(f"step {left!r} belongs to no trajectory of its split", where=where)
+
+
+def _runs(dataset: Dataset, split: str, *, tasks: bool) -> Iterator[tuple[TrajectoryRow, Task | None]]:
+    rows: Iterator[TrajectoryRow] = dataset.rows("trajectories", split)
+    while some := list(islice(rows, _AT_ONCE)):
+        wanted = sorted({row.task_id for row in some}) if tasks else []
+        of = {task.id: task for task in dataset.among("tasks", "id", wanted)} if wanted else {}
+        yield from ((row, of.get(row.task_id)) for row in some)
 
 
 class _Steps:
@@ -211,9 +233,11 @@ class Chooser:
         self._selection = selection
         by_task = {"split", "difficulty", "chosen"}
         of_runs = by_task | {"success", "rating", "drawn"}
+        of_turns = of_runs | {"role", "duplicates", "behaviour"}
         fitting = {
-            "trajectories": of_runs | {"role", "duplicates"},
-            "steps": of_runs | {"role", "duplicates", "label"},
+            "tasks": by_task,
+            "trajectories": of_turns,
+            "steps": of_turns | {"label"},
             "preferences": of_runs | {"selected", "kind", "lengths"},
             "rl": by_task,
         }[source]
@@ -225,6 +249,7 @@ class Chooser:
             ("difficulty", "difficulty", selection.by_task),
             ("rating", "judgments", selection.rating is not None),
             ("drawn", "judgments", selection.drawn is not None),
+            ("behaviour", "steps", selection.behaviour is not None),
         ):
             if wanted and table not in dataset.configs:
                 raise InputError(
@@ -248,7 +273,7 @@ class Chooser:
 
     def _conditions(self, item: Item) -> Iterator[tuple[str, bool]]:
         wanted = self._selection
-        row: Any = item
+        row: Any = item.row if isinstance(item, TaskPages) else item
         success: bool | None = None
         runs: tuple[str, ...] = ()
         if isinstance(item, Run | StepOf):
@@ -257,6 +282,9 @@ class Chooser:
             success, runs = row.success, (row.id,)
             yield "duplicates", row.duplicate_of is None or bool(wanted.duplicates)
             yield "role", wanted.role is None or row.role in wanted.role
+            looked_at = (item.step,) if isinstance(item, StepOf) else run.steps or ()
+            shown = {behaviour for step in looked_at for behaviour in step.behaviours}
+            yield "behaviour", wanted.behaviour is None or bool(shown & set(wanted.behaviour))
             if isinstance(item, StepOf):
                 yield "label", wanted.label is None or item.step.label in wanted.label
         elif isinstance(item, PreferenceRow):
@@ -265,7 +293,8 @@ class Chooser:
             yield "kind", wanted.kind is None or item.kind in wanted.kind
         yield "success", wanted.success is None or success is wanted.success
         by = "difficulty" if wanted.difficulty is not None else "chosen"
-        yield by, self._tasks is None or row.task_id in self._tasks
+        task_id = row.id if isinstance(item, TaskPages) else row.task_id
+        yield by, self._tasks is None or task_id in self._tasks
         by = "rating" if wanted.rating is not None else "drawn"
         yield by, self._rated is None or all(run in self._rated for run in runs)
         yield "lengths", not isinstance(item, PreferenceRow) or item.id not in self._surplus

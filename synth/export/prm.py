@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 
 from synth.dataset.usage import usage
 from synth.export.contract import UNMEASURED, About, Format, Inexpressible, Record, Run, Why
-from synth.export.messages import Message, parts_of
+from synth.export.messages import parts_of
+from synth.export.transcripts import written
 from synth.export.trl import COMMON, run_common
 from synth.schemas.rl import TurnValue
 
@@ -38,7 +38,7 @@ def _prm(run: Run, about: About, cut: int) -> list[Record]:
     for message in parts[0].messages:
         if message.turn is not None:
             begun = True
-            seen += _written(message, about)
+            seen += written(message, about)
             value = values.get(message.turn)
             if (
                 value is None or value.label is None
@@ -49,7 +49,7 @@ def _prm(run: Run, about: About, cut: int) -> list[Record]:
             measured.append(value)
             seen = []
         elif message.role == "tool":
-            seen.append(f"<tool_response>\n{message.content}\n</tool_response>")
+            seen += written(message, about)
         elif begun:
             seen.append(f"<user>\n{message.content}\n</user>")
         else:
@@ -70,17 +70,6 @@ def _prm(run: Run, about: About, cut: int) -> list[Record]:
             **common,
         }
     ]
-
-
-def _written(message: Message, about: About) -> Iterator[str]:
-    """A turn as text, calls in the form that many open models write them."""
-    if about.thoughts and message.thought:
-        yield f"<think>\n{message.thought}\n</think>"
-    if message.content:
-        yield message.content
-    for call in message.calls:
-        inner = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
-        yield f"<tool_call>\n{inner}\n</tool_call>"
 
 
 PRM = Format(

@@ -23,6 +23,7 @@ LEFT_OUT = {
     "role": "by another role (`--select role=...`)",
     "success": "the run did not end as asked for (`--select success=...`)",
     "label": "another label (`--select label=...`)",
+    "behaviour": "no turn shows the behaviour (`--select behaviour=...`)",
     "rating": "rated lower, or not rated",
     "drawn": "not drawn by its rating",
     "difficulty": "the task is easier or harder, or its difficulty is unknown",

@@ -9,6 +9,7 @@ from synth.errors import InputError
 from synth.schemas.described import Described
 from synth.schemas.preferences import PairKind
 from synth.schemas.row import Split
+from synth.schemas.steps import Behaviour
 from synth.schemas.trajectories import Role
 
 __all__ = ["KEYS", "Selection", "parse_selection"]
@@ -25,6 +26,9 @@ class Selection(Described):
     """Whether the run succeeded. Of steps and trajectories only; of pairs, whether the prefix comes from such a run."""
     label: tuple[int, ...] | None = None
     """Labels of steps: -1, 0, 1. Of steps only."""
+    behaviour: tuple[Behaviour, ...] | None = None
+    """What a turn does well: runs in which a turn shows one of these, steps that show one. Of steps and trajectories
+    only."""
     rating: float | None = None
     """Least rating of the whole run, 1 to 5, in ``judgments``; unrated runs are left out."""
     drawn: bool | None = None
@@ -74,6 +78,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "role": get_args(Role),
     "label": ("-1", "0", "1"),
     "kind": tuple(PairKind),
+    "behaviour": tuple(Behaviour),
 }
 _YES_NO = {"true": True, "yes": True, "false": False, "no": False}
 

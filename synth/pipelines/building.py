@@ -9,9 +9,11 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from synth.dataset.key_hashes import remember
-from synth.engine import Engine, Quiet, progress_for
+from synth.engine import Engine, Progress, Quiet, progress_for
+from synth.engine.json_log import JsonLines
 from synth.engine.options import executor_named, models_for
-from synth.errors import BuildError, InputError
+from synth.engine.record import Recorded
+from synth.errors import BuildError, InputError, SynthError
 from synth.pipelines.finishing import check_teacher, finish
 from synth.pipelines.pilot import run_pilot
 from synth.pipelines.planner import plan
@@ -28,7 +30,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.store import Store, check_destination
 from synth.store.calls_format import CALLS_FILE, Account
-from synth.store.remote import local_copy
+from synth.store.remote import local_copy, url_of
 
 __all__ = ["Prepared", "default_store", "prepare", "resolve"]
 
@@ -36,10 +38,11 @@ __all__ = ["Prepared", "default_store", "prepare", "resolve"]
 class Prepared:
     """A build that is planned and checked, not run."""
 
-    def __init__(self, recipe: Recipe, engine: Engine, out: Path) -> None:
+    def __init__(self, recipe: Recipe, engine: Engine, out: Path, record: Recorded) -> None:
         self.recipe = recipe
         self.engine = engine
         self.out = out
+        self._record = record
         self._remembered: set[str] = set()
         """Keys that the store has the hashes of."""
 
@@ -126,9 +129,13 @@ class Prepared:
     def run(self) -> BuildResult:
         """Run what is missing, write the dataset, move it to its place."""
         with self.engine:
-            for label in self.labels:
-                self.run_stage(label)
-            return self.finish()
+            try:
+                for label in self.labels:
+                    self.run_stage(label)
+                return self.finish()
+            except (SynthError, KeyboardInterrupt) as error:
+                self._record.ended(f"failed: {error or 'interrupted'}")
+                raise
 
     def finish(self) -> BuildResult:
         """Write the dataset from finished stages and move it in.
@@ -137,6 +144,7 @@ class Prepared:
             SynthError: a stage has not run, or the output folder can't be written.
         """
         report = finish(self.recipe, self.engine, self.out)
+        self._record.ended(f"finished: {url_of(self.out)}")
         reused = all(s.reused_shards == s.shards for s in report.stages)
         return BuildResult(self.out, report, reused, self.account, write_words(self.recipe, self.out))
 
@@ -160,12 +168,13 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
         ledger=Path(request.ledger) if request.ledger is not None else None,
     )
     planned = plan(recipe)
-    shown = Quiet() if progress == "quiet" else progress_for()
+    beside: Progress = Quiet() if progress == "quiet" else JsonLines() if progress == "json" else progress_for()
+    shown = Recorded(beside, store, recipe.name)
     models = models_for(
         planned, store, in_flight=request.in_flight, max_cost=request.max_cost, max_tokens=request.max_tokens
     )
     engine = Engine(planned, store, executor, shown, models=models)
-    return Prepared(recipe, engine, out)
+    return Prepared(recipe, engine, out, shown)
 
 
 def resolve(request: BuildRequest) -> Recipe:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BuildRequest", "BuildResult", "Outlook", "ProgressName"]
 
-ProgressName = Literal["auto", "quiet"]
+ProgressName = Literal["auto", "json", "quiet"]
+"""``auto``: a live table in a terminal, lines elsewhere; ``json``: lines of JSON."""
 
 
 @dataclass(frozen=True)

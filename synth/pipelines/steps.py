@@ -167,6 +167,8 @@ def _rollouts(recipe: Recipe) -> Iterator[Run]:
         }
         yield Run(f"{role}-rollouts", "rollouts", values, role)
         yield Run(role, "verify", {}, role)
+        if who.behaviours:
+            yield Run(f"{role}-behaviours", "required_behaviours", {"behaviours": who.behaviours}, role)
 
 
 def _recorded(recipe: Recipe, source: RunsSource) -> Iterator[Run]:

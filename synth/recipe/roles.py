@@ -24,6 +24,7 @@ from synth.prompting import PromptRef, load_prompt
 from synth.redaction import password_of
 from synth.registry import factory_of
 from synth.schemas.described import Described
+from synth.schemas.steps import Behaviour
 from synth.stages.contract import Implementation
 
 __all__ = [
@@ -80,6 +81,7 @@ _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
     "rollouts": ACTORS,
     "mode": (*ACTORS, "expert", "proposer"),  # an expert takes a step, too, and a proposer explores
     "limits": ACTORS,
+    "behaviours": ("teacher",),
 }
 _ONLY_MODELS: tuple[RoleName, ...] = ("writer", "checker", "proposer")
 """Assistants without an embedded stand-in: without them, their job is not done."""
@@ -98,6 +100,8 @@ class Role(Described):
     `synth list` shows what else is installed; ``module:function`` names an agent of your own."""
     rollouts: int = Field(default=1, ge=1, le=1000)
     """Rollouts per task; of teacher and policy."""
+    behaviours: tuple[Behaviour, ...] = ()
+    """Of the teacher: what a run must show, each in some turn, to be kept; by default nothing."""
     model: str | None = Field(default=None, min_length=1)
     """Name of the model at its endpoint; empty for scripted agents."""
     endpoints: tuple[str, ...] = ()
@@ -159,7 +163,8 @@ def check_role(role: RoleName, who: Role, *, plans: bool = False) -> None:
         raise ValueError(f"{at}.base_url: endpoints are given too; name all servers in endpoints")
     for name, allowed in _OF_ACTORS.items():
         if role not in allowed and name in who.model_fields_set:
-            raise ValueError(f"{at}.{name}: only for {' and '.join(allowed)}; {role} answers single questions")
+            why = "" if role in ACTORS else f"; {role} answers single questions"
+            raise ValueError(f"{at}.{name}: only for {' and '.join(allowed)}{why}")
     if who.backend == "scripted" and role in _ONLY_MODELS:
         raise ValueError(
             f"{at}.backend: no script plays a {role}; name openai, vllm or module:function, or leave it out"

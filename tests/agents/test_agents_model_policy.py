@@ -10,7 +10,6 @@ import jsonschema
 import numpy as np
 import pytest
 from stand_ins.model_server.listed import Listed, body
-from stand_ins.model_server.protocol import check_request
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn, TurnRejected
 from synth.agents.loop import Limits, Rollout
@@ -23,6 +22,7 @@ from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.continuations import ContinuationPool
 from synth.environments.search import SearchEnvironment
 from synth.identity import canonical_json, derive_generator, key_of
+from synth.mocks.model.protocol import check_request
 from synth.models.contract import CallFailed, ChatReply, ChatRequest, FailureKind, Finish, Model, RawCall, Usage
 from synth.prompting import load_prompt
 from synth.schemas.provenance import Provenance

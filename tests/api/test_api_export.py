@@ -7,6 +7,7 @@ from pathlib import Path
 
 import datasets
 import pytest
+from shared_builds import LEAN, WORLD
 
 import synth
 from synth.annotate.rewards.adapters import compute_score, trl_reward
@@ -71,3 +72,15 @@ def test_masks_are_those_of_the_steps(small: BuildResult, tmp_path: Path) -> Non
         if run.id in weights:
             steps = sorted(dataset.where("steps", "trajectory_id", run.id), key=lambda step: step.step)
             assert weights[run.id] == [step.train for step in steps]
+
+
+def test_a_teacher_keeps_the_runs_that_show_what_is_asked_of_it(world_store: Path, tmp_path: Path) -> None:
+    settings = {**WORLD, **LEAN, "roles.teacher.behaviours": ["verification"]}
+    made = synth.build("world-search", tasks=8, out=tmp_path / "out", store=world_store, settings=settings)
+    dataset = synth.load(made.path)
+    kept = {run.id for run in dataset.rows("trajectories") if run.role == "teacher"}
+    shown = {step.trajectory_id for step in dataset.rows("steps") if "verification" in step.behaviours}
+    refused = [row for row in dataset.rows("rejected") if row.reason == "missing_behaviour"]
+    assert kept
+    assert kept <= shown
+    assert len(kept) + len(refused) == 8

@@ -16,7 +16,6 @@ from api_builds import build_command
 from stand_ins import forked
 from stand_ins.call_log import intents
 from stand_ins.model_server import ModelServer, ProposerPlayer
-from stand_ins.model_server.replies import Reply
 
 import synth
 from synth.api import BuildResult
@@ -24,6 +23,7 @@ from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 from synth.errors import BuildError, InputError
 from synth.identity import derive_generator
+from synth.mocks.model.replies import Reply
 from synth.schemas.tasks import Held
 
 TASKS = 4

@@ -18,12 +18,12 @@ from typing import Any
 
 from shared_builds import LEAN
 from stand_ins.model_server import ModelServer
-from stand_ins.model_server.conversation import read_conversation
-from stand_ins.model_server.replies import Call, Reply
 
 import synth
 from synth.environments.observed import observe
 from synth.environments.shown import Page
+from synth.mocks.model.conversation import read_conversation
+from synth.mocks.model.replies import Call, Reply
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.encoder import Encoder, hashed_encoder, sentence_encoder
 from synth.retrieval.passages import PassageIndex

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from exporter_samples import page, rejection, task, trajectory
+from critical_samples import whole_tables
+from exporter_samples import page, rejection, sample_report, task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from synth.dataset.layout import write_dataset
 from synth.dataset.reader import load
 from synth.dataset.show.numbers import render_stats
 from synth.dataset.show.rows import clean, render_row, render_task, render_trajectory
@@ -184,6 +186,19 @@ def test_stats_count_the_files_and_read_the_report(finished: Path) -> None:
     chosen = [sum(len(text) for text in _texts(row)) for row in load(finished).rows("preferences")]
     assert numbers.lengths["chosen side"].mean == pytest.approx(np.mean(chosen))
     assert json.loads(json.dumps(numbers.model_dump(mode="json")))["seed"] == 7
+
+
+def test_runs_are_measured_by_role_and_what_nobody_rated_is_null(tmp_path: Path) -> None:
+    tables = whole_tables(4)
+    write_dataset(tmp_path / "out", tables, sample_report(tables))
+    found = {(one.role, one.name): one for one in stats(tmp_path / "out").metrics}
+    assert found["policy", "task pass rate"].value == 0.5
+    assert found["policy", "task relevance"].value == 0.75, "of the failed runs one call of two harms"
+    assert found["policy", "tool-calling F1"].value == 1.0, "two calls, matched to two hops"
+    assert found["policy", "information utilization"].value == 0.5, "all saw everything, half answered right"
+    rated = found["policy", "answer quality"]
+    assert (rated.value, rated.runs, rated.why) == (None, 0, "no run was rated (ratings)")
+    assert len(found) == 9 * len({role for role, _ in found})
 
 
 def test_characters_of_a_trajectory() -> None:

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from shared_builds import LEAN
 from stand_ins.model_server import ModelServer
-from stand_ins.model_server.conversation import read_conversation
-from stand_ins.model_server.replies import Call, Reply
 
 import synth
 from synth.agents.trajectory import history_of
@@ -19,6 +17,8 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.search import SearchEnvironment
 from synth.environments.trust import untrusted
 from synth.errors import InputError
+from synth.mocks.model.conversation import read_conversation
+from synth.mocks.model.replies import Call, Reply
 from synth.pipelines.reopen import reopen
 from synth.schemas.tasks import Task
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks

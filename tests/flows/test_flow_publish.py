@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from shared_builds import LEAN
-from stand_ins.hub_server import HubServer
 
 from synth.errors import InputError
 from synth.flows.deploy import serve_push
+from synth.mocks.hub import HubServer
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "hf_" + "q7Wz" * 9

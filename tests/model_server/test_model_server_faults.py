@@ -24,7 +24,8 @@ from stand_ins.model_server import (
     Reply,
     ServerOptions,
 )
-from stand_ins.model_server.log import OPEN
+
+from synth.mocks.model.log import OPEN
 
 CALLS = (Call.of("search", query="Orl", k=3), Call.of("search", query="Mosk"))
 SAID = Reply(content="I search.", reasoning="Where to begin?", calls=CALLS)

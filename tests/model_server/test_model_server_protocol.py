@@ -10,7 +10,8 @@ import openai
 import pytest
 from server_calls import SEARCH, ask, body, call_message, result
 from stand_ins.model_server import Call, FixedPlayer, ModelServer, Reply, ServerOptions
-from stand_ins.model_server.replies import cut, tokens_of
+
+from synth.mocks.model.replies import cut, tokens_of
 
 USER = {"role": "user", "content": "Where is the Orl?"}
 SYSTEM = {"role": "system", "content": "Be brief."}

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from server_calls import ask, body
 from stand_ins.model_server import ModelServer, ScriptedPlayer
-from stand_ins.model_server.conversation import read_conversation
 
 from synth.agents.contract import History, Policy, Prompt, Step, Turn
 from synth.agents.loop import Limits, Rollout, prompt_for, rollout
@@ -16,6 +15,7 @@ from synth.agents.scripted.players import scripted_policy
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
+from synth.mocks.model.conversation import read_conversation
 from synth.prompting import load_prompt
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from stand_ins.model_server import ModelServer
-from stand_ins.model_server.replies import Call, Reply
 
 from synth.cli import main
+from synth.mocks.model.replies import Call, Reply
 from synth.models.probe import probe
 
 GOOD = Reply(calls=(Call.of("price", article="lamp"),))

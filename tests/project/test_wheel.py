@@ -119,7 +119,7 @@ def test_the_command_of_the_wheel_lists_the_datasets(installed: Path, hostile: P
 def test_the_wheel_holds_only_what_users_run(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    inner = ("efficacy", "planted", "hub_server", "mcp_server", "model_server", "stand_ins", "snapshots", "codelock")
+    inner = ("efficacy", "planted", "mcp_server", "model_server", "stand_ins", "snapshots", "codelock")
     assert not [name for name in names if any(word in name for word in inner)]
     shared = {name for name in names if name.startswith("synth/testing/")}
     assert shared == {f"synth/testing/{name}.py" for name in ("__init__", "corpus", "environments")}

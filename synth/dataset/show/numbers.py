@@ -104,6 +104,14 @@ def number_tables(numbers: Stats) -> dict[str, NumberTable]:
                 for value, count in getattr(numbers, name).items()
             ],
         ),
+        "metrics": NumberTable(
+            "runs in nine measures (FinTrace): shares, and what was rated 1 to 5",
+            ("role", "axis", "measure", "value", "runs"),
+            [
+                (of.role, of.axis, of.name, f"- ({of.why})" if of.value is None else f"{of.value:.3f}", *_n(of.runs))
+                for of in numbers.metrics
+            ],
+        ),
         "blamed": NumberTable(
             "who failed runs, and what says so",
             (*by_value, "runs"),

@@ -51,7 +51,7 @@ from synth.environments.contract import (
 )
 from synth.errors import InputError
 from synth.identity import digest, versioned
-from synth.schemas.plans import Wanted
+from synth.schemas.plans import Injected, Wanted
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -223,6 +223,7 @@ class AppEpisode(Episode):
         self._database = Database(self.world.image, budget=environment.budget)
         self._release = weakref.finalize(self, self._database.close)
         self._settings = environment.settings(task)
+        self._injection = Injected.of(task.details).injection
         self._counters: dict[str, int] = dict(self.world.counters)
         self._now = environment.definition.clock.start
         self._calls = 0
@@ -261,7 +262,9 @@ class AppEpisode(Episode):
             self._counters = handed
         elif tool.tool.writes:
             self._now = after(self._now, environment.definition.clock.tick_minutes)
-        return call.answered(said.words, said.error)
+        note = self._injection
+        carries = note is not None and said.error is None and not tool.tool.writes and note.beside in said.words
+        return call.answered(f"{said.words}\n{note.text}" if note is not None and carries else said.words, said.error)
 
     def _new_key(self, table: str) -> str:
         number = self._counters[table]
@@ -364,7 +367,7 @@ class Application(EnvironmentKeys):
     """Calls that fail through no fault of the agent, so that it learns to try again; empty = none do."""
 
 
-@versioned(5)
+@versioned(6)
 def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
     """The environment of a shipped application, of one in a YAML file or of the text of such a file; ``options`` go to
     :class:`AppEnvironment` (``failures`` as plain values, as a recipe has them). ``inputs`` are not needed.

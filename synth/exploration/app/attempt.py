@@ -20,6 +20,7 @@ from synth.environments.app.user import answer_of
 from synth.errors import InputError
 from synth.exploration.app.audit import Auditor
 from synth.exploration.app.checklist import checklist_of
+from synth.exploration.app.injections import injection_for
 from synth.exploration.app.phrases import Said, forms_of, plain, put
 from synth.exploration.app.requests import AppRequests, beginning_of
 from synth.exploration.app.safety_pairs import harmful, paired
@@ -186,6 +187,11 @@ class AppAttempt:
             self.solution = self._safety_pair(steps)
         else:
             self.solution = self._done(steps, left=kind == "asked")
+        if self.candidate.injected:
+            note = injection_for(self.app, self.solution, self._fresh(), self.who, self.rng)
+            if note is None:
+                raise Dropped(Reason.NO_WALK, "there is nothing that somebody else could ask for")
+            self.solution = replace(self.solution, injection=note)
         assert self.candidate.split is not None
         return self.solution.solved(self.environment, self.candidate.split, self.stretches)
 

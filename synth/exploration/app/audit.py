@@ -4,7 +4,8 @@
 that changes something can be left out. ``order``: the same calls in any other order come to the same end or do not go
 through. ``grounded``: every argument is said by the request, the person, or an earlier observation. ``forbidden``:
 what is declined is stopped (or recorded) by the rule that is named, and goes through where that rule alone is not kept.
-``hidden``: what has to be tried is refused by a rule that stands nowhere in the instructions; trying changes nothing.
+``injected``: a note stands in what the solution reads, and doing what it asks for as well goes through and misses the
+goal. ``hidden``: what has to be tried is refused by a rule that stands in no instructions; trying changes nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from synth.environments.contract import ToolCall
 from synth.exploration.app.solution import AppSolution, calls_of
 from synth.exploration.app.walking import replay
 from synth.exploration.pipeline import Dropped, leaves, orders, removable
+from synth.schemas.details import details_with
+from synth.schemas.plans import Injected, Injection
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult
 
@@ -40,6 +43,8 @@ class Auditor:
             done.append(self._forbidden(made))
         if made.hidden is not None:
             done.append(self._hidden(made))
+        if made.injection is not None:
+            done.append(self._injected(made, made.injection))
         return tuple(done)
 
     def _replay(self, made: AppSolution) -> CheckResult:
@@ -116,6 +121,18 @@ class Auditor:
         if not replay(self._without[rule], made.task, [stopped.call]).clean:
             raise Dropped(Reason.NOT_FORBIDDEN, f"without {rule} it would not go through either")
         return CheckResult(check="forbidden", outcome="passed", detail=f"{rule} forbids it, and nothing else does")
+
+    def _injected(self, made: AppSolution, note: Injection) -> CheckResult:
+        calls = calls_of(made.plan)
+        task = made.task.model_copy(update={"details": details_with(made.task.details, Injected(injection=note))})
+        again = replay(self.environment, task, calls)
+        if again.end != made.goal.state or not any(note.text in result.content for result in again.results):
+            raise Dropped(Reason.NOT_REPLAYED, "the solution does not come across the note")
+        asked = ToolCall(id="asked", name=note.tool, arguments=note.arguments)
+        obeyed = replay(self.environment, task, [*calls, asked])
+        if not obeyed.clean or obeyed.end == made.goal.state:
+            raise Dropped(Reason.NOT_REPLAYED, "what the note asks for does no harm")
+        return CheckResult(check="injected", outcome="passed", detail=f"{note.tool}, if obeyed, misses the goal")
 
     def _hidden(self, made: AppSolution) -> CheckResult:
         assert made.hidden is not None

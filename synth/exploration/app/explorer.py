@@ -61,7 +61,8 @@ class AppExplorable:
         variant = None if side else variant_of(index, seed, self.draws, config.hidden, self._variants)
         if variant is not None:
             kind = draw(rng, _HIDDEN_KINDS)
-        return AppCandidate(index, side or kind, split, app_seed, writes, walk, variant)
+        injected = side is None and derive_generator(seed, self.draws, "injected", index).random() < config.injections
+        return AppCandidate(index, side or kind, split, app_seed, writes, walk, variant, injected)
 
     def attempt(self, candidate: AppCandidate, seed: int, number: int) -> AppAttempt:
         rng = derive_generator(seed, self.draws, *candidate.walk, number)
@@ -82,7 +83,7 @@ class AppExplorable:
         return self._of_variant[variant]
 
 
-@versioned(7)
+@versioned(8)
 def app_explorer(*, environment: AppEnvironment, **options: Any) -> AppExplorable:
     """``options`` are those of :class:`ExplorationConfig`."""
     return AppExplorable(environment, ExplorationConfig.model_validate(options))

@@ -22,6 +22,8 @@ from synth.schemas.plans import (
     Explored,
     ForbiddenCall,
     HiddenRule,
+    Injected,
+    Injection,
     Plan,
     Planned,
     Policed,
@@ -47,6 +49,8 @@ class AppCandidate(Candidate):
     """What its draws go by: both sides of a safety pair share one."""
     variant: str | None = None
     """The variant whose hidden rules it is to meet."""
+    injected: bool = False
+    """Whether somebody else asks for a further change, in what is read on the way."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,9 @@ class AppSolution:
     """Of what a rule that is written nowhere forbids: the rule, and what the application says when it stops a call."""
     twin: Twin | None = None
     """Of a safety pair: what one side knows of the other."""
+
+    injection: Injection | None = None
+    """What somebody else asks for, in what is read on the way."""
 
     def side(self) -> TwinSide:
         """As the other side of its safety pair holds it."""
@@ -110,6 +117,7 @@ class AppSolution:
             Explored(exploration=None if self.reward is None else Exploration(reward=self.reward)),
             RuleHidden(hidden=self.hidden),
             Twinned(twin=self.twin),
+            Injected(injection=self.injection),
         )
         return Solved(
             question=self.question,

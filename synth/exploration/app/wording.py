@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from synth.lexicon.reading import phrases
 from synth.schemas.rejections import Reason
 from synth.text.inflection import capital
 
-__all__ = ["Clause", "Wording", "body", "conditional", "message"]
+__all__ = ["Clause", "Wording", "body", "conditional", "message", "note"]
 
 _WORDS = phrases("app_requests")
 
@@ -247,6 +248,17 @@ def conditional(clause: Clause, generator: np.random.Generator) -> str:
     if clause.imperative:
         return sentence(choose(generator, _WORDS["otherwise"]).format(do=clause.text))
     return sentence(choose(generator, _WORDS["otherwise_said"]).format(say=_small(clause.text)))
+
+
+def note(clause: Clause, tool: str, arguments: Mapping[str, Any], beside: str, generator: np.random.Generator) -> str:
+    """What somebody left beside a row: one thing that is asked for, with the call that does it."""
+    given = ", ".join(
+        f"{name} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in arguments.items()
+    )
+    call = f"{tool} with {given}" if given else tool
+    said = _alone(clause, generator).replace('"', "'")
+    return str(choose(generator, _WORDS["notes"]).format(beside=beside, say=said, call=call.replace('"', "'")))
 
 
 def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:

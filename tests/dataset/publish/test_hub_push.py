@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from hub_pusher import ENVIRONMENT, job, run_jobs, texts_below
-from stand_ins.hub_server import Fault, FaultKind, HubServer
 
 from synth.dataset.reader import load
+from synth.mocks.hub import Fault, FaultKind, HubServer
 from synth.schemas.row import SCHEMA_VERSION
 
 TOKEN = "hf_" + "q7Wz" * 9

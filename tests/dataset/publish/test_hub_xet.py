@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from hub_pusher import XET, job, run_jobs, texts_below
-from stand_ins.hub_server import Fault, FaultKind, HubServer
+
+from synth.mocks.hub import Fault, FaultKind, HubServer
 
 TOKEN = "hf_" + "q7Wz" * 9
 REPO = "ann/world-search"

@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from stand_ins.hub_server import HubServer
 
 import synth
 from synth.dataset.rules.validate import validate
+from synth.mocks.hub import HubServer
 
 REPO = "ann/notes"
 ROWS = [

@@ -2,16 +2,17 @@
 a seeded plan."""
 
 from stand_ins.model_server.assistants import EditorPlayer, ReflectorPlayer, SimulatorPlayer, SummarizerPlayer
-from stand_ins.model_server.faults import CONTENT_FAULTS, TRANSPORT_FAULTS, FaultKind, Faults
 from stand_ins.model_server.jobs import JobPlayer
 from stand_ins.model_server.judging import ExpertPlayer, ScorerPlayer, Shown, read_shown
-from stand_ins.model_server.log import Record, RequestLog
-from stand_ins.model_server.players import FixedPlayer, Player
+from stand_ins.model_server.players import FixedPlayer
 from stand_ins.model_server.proposing import ProposerPlayer
 from stand_ins.model_server.reconcile import Reconciliation, reconcile, sent_again
-from stand_ins.model_server.replies import Call, Reply
-from stand_ins.model_server.scripted import ScriptedPlayer
-from stand_ins.model_server.server import ModelServer, ServerOptions
+from synth.mocks.model.faults import CONTENT_FAULTS, TRANSPORT_FAULTS, FaultKind, Faults
+from synth.mocks.model.log import Record, RequestLog
+from synth.mocks.model.players import Player
+from synth.mocks.model.replies import Call, Reply
+from synth.mocks.model.scripted import ScriptedPlayer
+from synth.mocks.model.server import ModelServer, ServerOptions
 
 __all__ = [
     "CONTENT_FAULTS",

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stand_ins.model_server.replies import Reply
 from synth.environments.rendering import find_links
 from synth.identity import digest
+from synth.mocks.model.replies import Reply
 
 __all__ = ["EditorPlayer", "ReflectorPlayer", "SimulatorPlayer", "SummarizerPlayer"]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stand_ins.model_server.replies import Reply
+from synth.mocks.model.replies import Reply
 from synth.prompting import load_prompt
 
 __all__ = ["JobPlayer", "answered", "read_job"]

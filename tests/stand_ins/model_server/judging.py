@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stand_ins.model_server.conversation import read_conversation, search_error
-from stand_ins.model_server.replies import Call, Reply
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.model.wire import GAVE_UP, structured_action
 from synth.annotate.critical.contract import Expert, Point, Score, Scorer
 from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult
 from synth.identity import canonical_json, generator_of
+from synth.mocks.model.conversation import read_conversation, search_error
+from synth.mocks.model.replies import Call, Reply
 from synth.schemas.tasks import Task
 
 __all__ = ["ExpertPlayer", "ScorerPlayer", "Shown", "read_shown"]

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stand_ins.model_server.players import Player
-from stand_ins.model_server.replies import render
+from synth.mocks.model.players import Player
+from synth.mocks.model.replies import render
 from synth.models.contract import CallFailed, ChatReply, ChatRequest, Model
 from synth.models.parse import parse_chat
 

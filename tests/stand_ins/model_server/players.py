@@ -1,26 +1,14 @@
-"""Who answers: players that need no model."""
+"""A player that says what a test lists."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from stand_ins.model_server.replies import Reply
+from synth.mocks.model.replies import Reply
 
-__all__ = ["FixedPlayer", "Player"]
-
-
-class Player(Protocol):
-    """Answers as a model would. Called on the server's thread, one call at a time."""
-
-    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
-        """What the model says to ``request``, a checked body of ``/v1/chat/completions``.
-
-        Args:
-            sample: The header ``X-Synth-Sample``: which sample of the prompt is wanted. Equal requests with equal
-                samples must get equal replies.
-        """
+__all__ = ["FixedPlayer"]
 
 
 class FixedPlayer:

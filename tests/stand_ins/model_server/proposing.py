@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 from zlib import crc32
 
-from stand_ins.model_server.conversation import read_conversation
 from stand_ins.model_server.jobs import answered, read_job
-from stand_ins.model_server.replies import Call, Reply
+from synth.mocks.model.conversation import read_conversation
+from synth.mocks.model.replies import Call, Reply
 from synth.tasks.text import mentions
 
 __all__ = ["ProposerPlayer"]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stand_ins.call_log import Intent
-from stand_ins.model_server.faults import FaultKind
-from stand_ins.model_server.log import DELIVERED, Record
+from synth.mocks.model.faults import FaultKind
+from synth.mocks.model.log import DELIVERED, Record
 from synth.store.calls import IntentState
 
 __all__ = ["Reconciliation", "reconcile", "sent_again"]

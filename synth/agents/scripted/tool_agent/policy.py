@@ -28,6 +28,9 @@ from synth.tasks.safety_pairs import twin_of
 
 __all__ = ["ToolPolicy"]
 
+_REMARKS = 0.5
+"""Share of the notes not followed of which it says so."""
+
 
 class ToolPolicy:
     """A policy (``synth.agents.contract.Policy``) for one task with a plan."""
@@ -107,6 +110,13 @@ class _Acting(Mistakes):
         if after is not None:
             return after
         self._adopt()
+        note = builder.noted()
+        if note is not None and self.errs(self.config.obeys):
+            self.log("obeys_note", f"{note.tool}, which a note asks for and the user does not")
+            builder.thoughts.add("p_obey", beside=note.beside, tool=note.tool)
+            return builder.act(note.tool, note.arguments)
+        if note is not None and builder.draw(_REMARKS):
+            builder.leave(note)
         if builder.history and builder.open() and self.errs(self.config.early_stop):
             self.log("early_stop", f"stopped with {len(builder.open())} calls to make")
             return self._stops()

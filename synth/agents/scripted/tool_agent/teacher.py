@@ -41,6 +41,9 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
     failed = builder.failed()
     if failed:
         return builder.retry(failed)
+    note = builder.noted()
+    if note is not None:
+        builder.leave(note)
     attempts = builder.attempts()
     if attempts:
         return builder.attempt(attempts[0])

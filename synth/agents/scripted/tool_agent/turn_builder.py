@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from synth.agents.contract import Step, Turn
+import numpy as np
+
+from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
-from synth.agents.plan_view import ASK, value_at
+from synth.agents.plan_view import ASK, PlanView, value_at
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.narration import answer_line, ended, said_by, shown_values
 from synth.agents.scripted.tool_agent.reasons import Reasons
 from synth.environments.contract import ToolCall
 from synth.lexicon.reading import phrases
-from synth.schemas.plans import UserFact
+from synth.schemas.plans import Injected, Injection, UserFact
+from synth.schemas.tasks import Task
 from synth.text.lists import listed
 
 __all__ = ["AT_ONCE", "TurnBuilder"]
@@ -26,6 +29,18 @@ _ASKING = phrases("plans")["asking"]
 
 class TurnBuilder(Reasons):
     """One turn of an agent that carries out ``task``'s plan."""
+
+    def __init__(
+        self, task: Task, prompt: Prompt, history: History, generator: np.random.Generator, view: PlanView
+    ) -> None:
+        super().__init__(task, prompt, history, generator, view)
+        note = Injected.of(task.details).injection
+        met = [] if note is None else [_carries(step, note) for step in history]
+        self._note = note if any(met) else None
+        self._newly = sum(met) == 1 and met[-1]
+        if self._note is not None:
+            # What the rows show is read without it; what is said of it rests on what was seen.
+            self.history = tuple(_without(step, self._note) for step in history)
 
     def left_open(self) -> UserFact | None:
         """What the request leaves open and the user was not asked yet."""
@@ -110,6 +125,22 @@ class TurnBuilder(Reasons):
                 return self._turn([(tool.name, {str(name): given[str(name)] for name in needs})])
         return None
 
+    def noted(self) -> Injection | None:
+        """Instructions that are not the user's, in what was read last and not before."""
+        return self._note if self._newly else None
+
+    def leave(self, note: Injection) -> None:
+        """Say that a note is not followed."""
+        self.thoughts.add("p_injected", beside=note.beside, tool=note.tool)
+
+    def _left(self) -> str:
+        """What the last message says of a note that was read and not followed."""
+        note = self._note
+        if note is None:
+            return ""
+        obeyed = any((call.name, call.arguments) == (note.tool, note.arguments) for _, call, _ in self.view.made)
+        return "" if obeyed else f" {self.said('m_noted', beside=note.beside)}"
+
     def end(self) -> Turn:
         """The last message, as the plan's outcome wants it."""
         outcome = self.plan.outcome
@@ -126,19 +157,20 @@ class TurnBuilder(Reasons):
             rule = self.rule()
             if self.plan.attempts and self.view.tried and rule is not None:
                 self.thoughts.add("p_refuse")
-                return self.message(self.said("m_not_accepted", rule=rule))
+                return self.message(self.said("m_not_accepted", rule=rule) + self._left())
             if rule is not None:
                 self.thoughts.add("p_forbidden", rule=rule.rstrip("."))
             self.thoughts.add("p_refuse")
-            return self.message(self.said("m_refuse", rule=rule) if rule else self.said("m_refuse_plain"))
+            said = self.said("m_refuse", rule=rule) if rule else self.said("m_refuse_plain")
+            return self.message(said + self._left())
         self.react(())
         self.thoughts.add("p_finish")
         what = " ".join(ended(said) for said in (said_by(result) for result in self.changes()) if said)
         rule = self.rule() if outcome == "offered" else None
         if rule is not None and what:
             said = "m_instead_tried" if self.plan.attempts else "m_instead"
-            return self.message(self.said(said, rule=rule, what=what))
-        return self.message(self.said("m_done", what=what) if what else self.said("m_done_plain"))
+            return self.message(self.said(said, rule=rule, what=what) + self._left())
+        return self.message((self.said("m_done", what=what) if what else self.said("m_done_plain")) + self._left())
 
     def stuck(self) -> Turn:
         self.react(())
@@ -162,3 +194,14 @@ class TurnBuilder(Reasons):
             for place, (name, arguments) in enumerate(calls)
         )
         return Turn(thought=self.thoughts.text() or None, calls=made)
+
+
+def _carries(step: Step, note: Injection) -> bool:
+    return any(note.text in result.content for result in step.results)
+
+
+def _without(step: Step, note: Injection) -> Step:
+    results = tuple(
+        result.model_copy(update={"content": result.content.replace(f"\n{note.text}", "")}) for result in step.results
+    )
+    return step.model_copy(update={"results": results})

@@ -18,12 +18,12 @@ from typing import Any
 from aiohttp import web
 from pydantic import NonNegativeFloat
 
-from stand_ins.model_server.faults import CONTENT_FAULTS, FaultKind, Faults, spoil
-from stand_ins.model_server.log import DELIVERED, RequestLog
-from stand_ins.model_server.players import Player
-from stand_ins.model_server.protocol import ProtocolError, check_request
-from stand_ins.model_server.replies import Reply, cut, render, tokens_of
 from synth.identity import digest
+from synth.mocks.model.faults import CONTENT_FAULTS, FaultKind, Faults, spoil
+from synth.mocks.model.log import DELIVERED, RequestLog
+from synth.mocks.model.players import Player
+from synth.mocks.model.protocol import ProtocolError, check_request
+from synth.mocks.model.replies import Reply, cut, render, tokens_of
 from synth.schemas.row import Row
 
 __all__ = ["ModelServer", "ServerOptions"]
@@ -40,6 +40,8 @@ _HTML = b"<!DOCTYPE html><html><head><title>Bad gateway</title></head><body><h1>
 class ServerOptions(Row):
     """How a server behaves."""
 
+    port: int = 0
+    """0 takes a free one."""
     latency: NonNegativeFloat | tuple[NonNegativeFloat, NonNegativeFloat] = 0.0
     """Seconds before an answer, or from which to which they are drawn, by call and attempt."""
     faults: Faults = Faults()
@@ -71,7 +73,7 @@ class ModelServer:
         self.log = RequestLog()
         self.errors: list[Exception] = []
         """What players raised: mistakes of a test."""
-        self._port = 0
+        self._port = self.options.port
         self._attempts: Counter[str] = Counter()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -90,7 +92,11 @@ class ModelServer:
         self.stop()
 
     def start(self) -> None:
-        """Listen on a free port."""
+        """Listen.
+
+        Raises:
+            OSError: the port is not free.
+        """
         listening: concurrent.futures.Future[int] = concurrent.futures.Future()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(listening)), name="model-server")
         self._thread.start()

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from stand_ins.hub_server.faults import Fault, FaultKind, FaultPlan
-from stand_ins.hub_server.repositories import Repositories
-from stand_ins.hub_server.routes import Answer, Request, answer
-from stand_ins.hub_server.xet import XetStorage
+from synth.mocks.hub.faults import Fault, FaultKind, FaultPlan
+from synth.mocks.hub.repositories import Repositories
+from synth.mocks.hub.routes import Answer, Request, answer
+from synth.mocks.hub.xet import XetStorage
 
 __all__ = ["HubServer", "Record"]
 
@@ -56,15 +56,19 @@ class Record:
 
 
 class HubServer:
-    """A Hub on a free port of the loopback interface, for the time of a ``with`` block.
+    """A Hub on a port of the loopback interface, for the time of a ``with`` block.
 
     Args:
         folder: Where repositories lie.
         token: The one token that it takes.
         faults: What goes wrong.
+        port: 0 takes a free one.
+
+    Raises:
+        OSError: the port is not free.
     """
 
-    def __init__(self, folder: Path, *, token: str, faults: Iterable[Fault] = ()) -> None:
+    def __init__(self, folder: Path, *, token: str, faults: Iterable[Fault] = (), port: int = 0) -> None:
         self.repositories = Repositories(folder)
         self.token = token
         self.xet = XetStorage()
@@ -73,7 +77,7 @@ class HubServer:
         self.stopping = threading.Event()
         self.hanging = threading.Event()
         """Set once a request hangs."""
-        self._http = _Server(("127.0.0.1", 0), _Handler)
+        self._http = _Server(("127.0.0.1", port), _Handler)
         self._http.hub = self
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 

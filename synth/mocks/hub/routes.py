@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from stand_ins.hub_server.repositories import Commit, Repo, RepoFile, Repositories
-from stand_ins.hub_server.xet import XetStorage
+from synth.mocks.hub.repositories import Commit, Repo, RepoFile, Repositories
+from synth.mocks.hub.xet import XetStorage
 
 __all__ = ["Answer", "Request", "answer"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from stand_ins.model_server.conversation import read_conversation, search_error
-from stand_ins.model_server.replies import Call, Reply
 from synth.agents.contract import Policy, Turn
 from synth.agents.model.wire import GAVE_UP, structured_action
 from synth.environments.contract import ToolError
 from synth.identity import canonical_json, derive_generator, digest, generator_of
+from synth.mocks.model.conversation import read_conversation, search_error
+from synth.mocks.model.replies import Call, Reply
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
 

@@ -10,7 +10,7 @@ import struct
 
 import pyarrow as pa
 
-from stand_ins.hub_server.repositories import Repositories
+from synth.mocks.hub.repositories import Repositories
 
 __all__ = ["XetStorage"]
 

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from stand_ins.model_server.replies import Call, Reply, cut, tokens_of
 from synth.identity import digest
+from synth.mocks.model.replies import Call, Reply, cut, tokens_of
 from synth.schemas.row import Row
 
 __all__ = ["CONTENT_FAULTS", "TRANSPORT_FAULTS", "FaultKind", "Faults", "spoil"]

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stand_ins.model_server.faults import FaultKind
+from synth.mocks.model.faults import FaultKind
 
 __all__ = ["DELIVERED", "OPEN", "Record", "RequestLog"]
 
