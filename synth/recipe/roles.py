@@ -162,7 +162,8 @@ def check_role(role: RoleName, who: Role, *, plans: bool = False) -> None:
     if who.base_url is not None and who.endpoints:
         raise ValueError(f"{at}.base_url: endpoints are given too; name all servers in endpoints")
     for name, allowed in _OF_ACTORS.items():
-        if role not in allowed and name in who.model_fields_set:
+        given = name in who.model_fields_set and getattr(who, name) != Role.model_fields[name].get_default()
+        if role not in allowed and given:
             why = "" if role in ACTORS else f"; {role} answers single questions"
             raise ValueError(f"{at}.{name}: only for {' and '.join(allowed)}{why}")
     if who.backend == "scripted" and role in _ONLY_MODELS:
