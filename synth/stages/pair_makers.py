@@ -18,10 +18,10 @@ from synth.annotate.preferences.perturb.minimal_edit import MinimalEdit
 from synth.annotate.preferences.perturbation import OF_FORM, PERTURBATIONS, perturbation_of, perturbation_pairs
 from synth.annotate.preferences.refined import refined_pairs
 from synth.annotate.preferences.repair import RepairContext, failure_of, repair_pairs
-from synth.annotate.preferences.siblings import sibling_pairs
 from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
 from synth.annotate.preferences.verified import verified_pairs
+from synth.annotate.refinement.siblings import sibling_pairs
 from synth.environments.contract import Environment
 from synth.schemas.preferences import PreferenceRow
 from synth.schemas.row import Row
