@@ -16,7 +16,10 @@ from synth.schemas.documents import ValueKind
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Split
 
-__all__ = ["FactsConfig", "Statements", "local_name"]
+__all__ = ["LOCATION", "FactsConfig", "Statements", "local_name"]
+
+LOCATION = "a location; the hash of the content stands in for it"
+"""Why a path is in no fingerprint."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,13 @@ class FactsConfig(Described, ABC):
         """sha256 (64 hex) over all that is read. Raises InputError: there is nothing to read."""
 
     def digest_of(self, paths: Sequence[str], mend: str) -> str:
-        """sha256 (64 hex) over files and the file of words."""
+        """sha256 (64 hex) over files, whose names tables and rejected rows bear, and the file of words."""
         total = hashlib.sha256()
-        for path in (*paths, self.words):
-            if path is not None:
-                with open_input(Path(path).expanduser(), mend=mend) as file:
-                    total.update(hashlib.file_digest(file, "sha256").digest())
+        named = [(Path(path).name, path) for path in paths]
+        for name, path in [*named, ("/words", self.words)] if self.words is not None else named:
+            total.update(name.encode())
+            with open_input(Path(path).expanduser(), mend=mend) as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
         return total.hexdigest()
 
     def own(self) -> Self:

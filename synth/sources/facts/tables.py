@@ -14,7 +14,7 @@ from typing import ClassVar
 from synth.errors import InputError
 from synth.schemas.rejections import Reason, Rejection
 from synth.sources.facts.columns import Use, heading, singular, use_of, with_unit
-from synth.sources.facts.statements import FactsConfig, Statements
+from synth.sources.facts.statements import LOCATION, FactsConfig, Statements
 from synth.sources.facts.table_files import MEND, Table, read_file, table_files
 from synth.sources.facts.table_keys import Rows, TableKeys, understood
 from synth.sources.facts.words import opens_with_verb, plain_label
@@ -36,6 +36,7 @@ class TablesConfig(FactsConfig):
     """Tables of things."""
 
     source: ClassVar[str] = "tables"
+    unhashed: ClassVar[Mapping[str, str]] = dict.fromkeys(("path", "words"), LOCATION)
     path: str = ""
     """CSV, TSV, JSONL or Parquet file with a line of headings, SQLite database, or folder of such files."""
     tables: Mapping[str, TableKeys] = {}

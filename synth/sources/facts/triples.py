@@ -12,7 +12,7 @@ import polars as pl
 from synth.errors import InputError
 from synth.inputs import open_input
 from synth.schemas.rejections import Reason, Rejection
-from synth.sources.facts.statements import FactsConfig, Statements, local_name
+from synth.sources.facts.statements import LOCATION, FactsConfig, Statements, local_name
 from synth.sources.facts.wikidata import is_wikidata, wikidata_statements
 from synth.sources.facts.words import plain_label
 
@@ -38,6 +38,7 @@ class TriplesConfig(FactsConfig):
     """A file of facts."""
 
     source: ClassVar[str] = "triples"
+    unhashed: ClassVar[Mapping[str, str]] = dict.fromkeys(("path", "labels", "words"), LOCATION)
     path: str = ""
     """File of triples: TSV, CSV, JSONL or Parquet with the columns subject, relation and object, N-Triples, or lines of
     Wikidata's JSON dump, which bring labels and aliases."""

@@ -1,0 +1,197 @@
+"""Whatever is killed, whenever: the same command ends with the same bytes, and nothing finished or paid is done again.
+
+Builds of the datasets that need no extra, one through a model's server under faults, an import, an export, pushes to a
+Hub and a build into storage elsewhere are killed at random times until SYNTH_KILLS (40) kills are through.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+from engine_toys import begun, finished_on_disk, run_twice
+from faults_builds import Built, arguments, bound, serve
+from shared_builds import hashes
+from stand_ins.model_server import reconcile
+from stand_ins.zygote import Zygote
+
+import synth
+from synth.identity import derive_generator
+from synth.mocks.hub import HubServer
+from synth.mocks.model import Faults
+from synth.store.ledger import read_ledger
+from synth.store.remote import local_dataset
+
+pytestmark = pytest.mark.extras
+
+KILLS = int(os.environ.get("SYNTH_KILLS", "40"))
+KILLED = -signal.SIGKILL
+TOKEN = "hf_kills"
+DOCS = Path(__file__).parents[3] / "docs"
+FACTS = "subject\trelation\tobject\n" + "".join(
+    f"City{n}\tin country\tLand{n % 9}\nCity{n}\tfounded in\t{1500 + 7 * n}\nLand{n % 9}\tcapital\tCity{n % 9}\n"
+    for n in range(60)
+)
+LEFT_OUT = [f"--set={key}=null" for key in ("contexts", "distractors", "difficulty")]
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubServer]:
+    with HubServer(tmp_path_factory.mktemp("hub"), token=TOKEN) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def zygote(hub: HubServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+    before = dict(os.environ)
+    # The library reads them once.
+    os.environ.update(HF_ENDPOINT=hub.url, HF_TOKEN=TOKEN, HF_HUB_OFFLINE="0", HF_HUB_DISABLE_XET="1")
+    made = Zygote()
+    os.environ.clear()
+    os.environ.update(before)
+    said = str(tmp_path_factory.mktemp("first") / "said")
+    made.run(do="command", arguments=["--version"], variables={}, said=said)  # it imports first
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def made(zygote: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small dataset, for what is done with one."""
+    folder = tmp_path_factory.mktemp("made")
+    assert Run(zygote, folder, build("world-search", "--tasks=4", "--set=source.entities=300")).once() == 0
+    return folder / "out"
+
+
+@dataclass
+class Run:
+    """A command in ``folder``, run again and again."""
+
+    zygote: Zygote
+    folder: Path
+    command: Callable[[Path], list[str]]
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(exist_ok=True)
+        self.runs = count()
+
+    def once(self, kill_after: float | None = None) -> int:
+        """Its exit code; nothing that was finished before is done again."""
+        store, ledger = self.folder / "store", self.folder / f"ledger-{next(self.runs)}"
+        finished = finished_on_disk(store) if (store / "format.json").exists() else set()
+        code = self.zygote.run(
+            kill_after,
+            do="command",
+            arguments=self.command(self.folder),
+            variables={"SYNTH_LEDGER": str(ledger), "SYNTH_COPIES": str(self.folder / "copies")},
+            said=str(self.folder / "said"),
+        )
+        assert code in (0, KILLED), (self.folder / "said").read_text()
+        entries = read_ledger(ledger)
+        assert begun(entries) & finished == set(), "finished work was run again"
+        assert run_twice(entries) == []
+        return code
+
+
+def build(name: str, *more: str) -> Callable[[Path], list[str]]:
+    return lambda folder: ["build", name, *more, *LEFT_OUT, "--store", f"{folder}/store", "--out", f"{folder}/out"]
+
+
+def facts(folder: Path) -> list[str]:
+    (folder / "facts.tsv").write_text(FACTS, encoding="utf-8")
+    return build("graph-search", "--tasks=4", "--source", f"{folder}/facts.tsv")(folder)
+
+
+def into_storage(folder: Path) -> list[str]:
+    command = build("world-search", "--tasks=3", "--set=source.entities=300")(folder)
+    return [*command[:-1], f"file://{folder}/there"]
+
+
+TARGETS: dict[str, Callable[[Path, Path], list[str]]] = {
+    "world-search": lambda folder, made: build("world-search", "--tasks=4", "--set=source.entities=300")(folder),
+    "docs-search": lambda folder, made: build("docs-search", "--tasks=4", "--source", str(DOCS))(folder),
+    "graph-search": lambda folder, made: facts(folder),
+    "graph-walk": lambda folder, made: build("graph-walk", "--tasks=4", "--set=source.entities=300")(folder),
+    "app-desk": lambda folder, made: build("app-desk", "--tasks=3")(folder),
+    "storage": lambda folder, made: into_storage(folder),
+    "import": lambda folder, made: [
+        *("import", str(made.parent / "runs.jsonl"), "--from", "auto"),
+        *("--store", f"{folder}/store", "--out", f"{folder}/out"),
+    ],
+    "export": lambda folder, made: ["export", str(made), "--to", "openai", "--out", f"{folder}/out"],
+}
+
+
+def result(folder: Path) -> dict[str, str]:
+    there = folder / "there"
+    return hashes(local_dataset(f"file://{there}") if there.exists() else folder / "out")
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_killed_command_ends_with_the_same_bytes(name: str, zygote: Zygote, made: Path, tmp_path: Path) -> None:
+    runs = made.parent / "runs.jsonl"
+    if name == "import" and not runs.exists():
+        synth.export(made, "openai", made.parent / "runs")
+        runs.write_bytes(next((made.parent / "runs").rglob("*.jsonl")).read_bytes())
+    whole = Run(zygote, tmp_path / "whole", lambda folder: TARGETS[name](folder, made))
+    began = time.monotonic()
+    assert whole.once() == 0
+    seconds = time.monotonic() - began
+    generator = derive_generator(26, "kills", name)
+    kills, wanted = 0, max(1, KILLS // (len(TARGETS) + 2))
+    for number in count():
+        run = Run(zygote, tmp_path / str(number), whole.command)
+        while kills < wanted and run.once(float(generator.uniform(0, seconds * 2 / 3))) == KILLED:
+            kills += 1
+        assert run.once() == 0
+        assert result(run.folder) == result(whole.folder)
+        if kills >= wanted:
+            break
+        assert number < 10 * wanted
+
+
+def test_a_killed_push_is_one_commit_with_all_files(zygote: Zygote, made: Path, hub: HubServer, tmp_path: Path) -> None:
+    generator = derive_generator(26, "kills", "push")
+
+    def run(repo: str) -> Run:
+        return Run(zygote, tmp_path / repo, lambda folder: ["push", str(made), "--repo", f"me/{repo}"])
+
+    began = time.monotonic()
+    assert run("whole").once() == 0
+    seconds = time.monotonic() - began
+    kills, wanted = 0, max(1, KILLS // (len(TARGETS) + 2))
+    for number in count():
+        one = run(f"w{number}")
+        while kills < wanted and one.once(float(generator.uniform(0, seconds))) == KILLED:
+            kills += 1
+        assert one.once() == 0
+        there = [
+            hashes(hub.repositories.checkout(f"me/{name}", tmp_path / f"at-{name}")) for name in ("whole", f"w{number}")
+        ]
+        assert there[0] == there[1]
+        if kills >= wanted:
+            break
+        assert number < 10 * wanted
+
+
+def test_a_killed_build_through_a_server_pays_for_no_reply_twice(zygote: Zygote, tmp_path: Path) -> None:
+    """Under faults of every kind. Whether a kill cut off a call that was out is the server's word against the books."""
+    size = (4, 400, 0.5)
+    wanted = max(1, KILLS // (len(TARGETS) + 2))
+    plain = Run(zygote, tmp_path / "plain", lambda folder: arguments(folder, *size))
+    assert plain.once() == 0
+    generator = derive_generator(26, "kills", "models")
+    with serve(list(synth.load(tmp_path / "plain" / "out").rows("tasks")), Faults.all(0.01, seed=3, slow=0.05)) as at:
+        run = Run(zygote, tmp_path / "models", lambda folder: [*arguments(folder, *size), *bound(at.server.url)])
+        kills = sum(run.once(float(generator.uniform(0.5, 3.0))) == KILLED for _ in range(wanted))
+        assert run.once() == 0
+        built = Built(run.folder, at.server.log.records(), kills)
+        _, intents, _ = built.books()
+        assert reconcile(built.records, intents).problems == ()
+    assert len(list(built.dataset.rows("tasks"))) == size[0]
