@@ -19,7 +19,7 @@ Plant = Callable[[History], Iterator[History]]
 
 
 def played(world: TaskWorld) -> list[Run]:
-    runs = [world.play(task, "teacher", parallel=0.5, detour=0.4) for task in world.tasks[:70]]
+    runs = [world.play(task, "teacher", parallel=0.5, detour=0.4, rivals=20) for task in world.tasks[:70]]
     return [(done.prompt, done.history) for done in runs if done.verdict.correct]
 
 

@@ -11,26 +11,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from synth.agents.contract import History, Prompt
-from synth.agents.scripted.options import Option, listed_with
-from synth.agents.scripted.phrases import PHRASES, read_notes
+from synth.agents.grounding.said import SaidRun, SaidTurn, named_in, pattern, says
+from synth.agents.scripted.matching import same_name
+from synth.agents.scripted.phrases import PHRASES
 from synth.environments.contract import ToolCall
 from synth.environments.observed import observe
-from synth.environments.passages import Passage
-from synth.environments.rendering import find_links, plain
 from synth.environments.shown import Hits
 from synth.text.words import fold
 
 __all__ = ["Flaw", "Inconsistency", "inconsistencies"]
 
-_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
-_LABEL = re.compile(r"\s*\([^()]*\)$")
 _REWORDED = ("search_again", "search_reworded")
 _WRONG_RELATION = ("g_wrong_relation", "g_wrong_plain")
 _WHY_SILENT = ("dismiss_why_silent", "dismiss_why_described")
 """Reasons that need not name the page."""
+_TRIED = ("candidate", "candidate_next", "found")
 _OPENS = ("open", "get_relations")
 _OVER_PAGES = ("search", "open", "find", "outline", "filter", "count")
 """How names of tools begin in runs over pages; in a browser or a graph one opens by other means."""
@@ -56,6 +53,10 @@ class Flaw(StrEnum):
     """A list is quoted, and a name of it is neither taken up nor rejected."""
     CANDIDATE = "left out of the candidates"
     """Something of a quoted list is tried, and the rest of the list is not named."""
+    PASSED = "passed over in a list"
+    """Something of a quoted list is tried, and nothing says why not what stands before it."""
+    SILENT = "mentioned after all"
+    """It puts a page aside because that does not mention a name, and it does."""
     COMPARISON = "left out of a comparison"
     """Something on the agent's own list is not among what it compares, counts or answers from."""
     UNTOLD = "nothing said of it"
@@ -92,87 +93,9 @@ class Inconsistency:
         return f"turn {self.turn}: {self.flaw.value}: {self.text!r}"
 
 
-@lru_cache(maxsize=256)
-def _pattern(intent: str) -> re.Pattern[str]:
-    """Any phrasing of ``intent``, its slots as groups ``a``, ``b``, ... by phrasing."""
-    options = []
-    for phrase in PHRASES.get(intent, ()):
-        parts = re.split(r"\{\w+\}", phrase)
-        options.append("(.+?)".join(map(re.escape, parts)))
-    return re.compile(rf"(?:(?<=\s)|\A)(?:{'|'.join(options)})(?=\s|\Z)") if options else re.compile(r"(?!)")
-
-
-def _says(intents: Sequence[str], thought: str) -> re.Match[str] | None:
-    return next((found for intent in intents if (found := _pattern(intent).search(thought)) is not None), None)
-
-
-def _names(text: str, name: str) -> bool:
-    """Whether ``text`` holds ``name``, with or without what tells things of one name apart ("(1927 film)")."""
-    return any(f" {fold(form)} " in f" {fold(text)} " for form in (name, _LABEL.sub("", name)))
-
-
-@dataclass
-class _Turn:
-    number: int
-    thought: str
-    notes: list[tuple[str, str]]
-    bare: str
-    """The thought without its quotations."""
-    quotes: list[str]
-
-
-class _Run:
-    def __init__(self, prompt: Prompt, history: History) -> None:
-        self.question, self.history = prompt.question, history
-        seen = [prompt.question]
-        self.turns: list[_Turn] = []
-        for number, step in enumerate(history):
-            thought = step.turn.thought or ""
-            quotes = [match.group(1) or match.group(2) for match in _QUOTED.finditer(thought)]
-            bare = _QUOTED.sub("this", thought)
-            self.turns.append(_Turn(number, thought, read_notes(thought, seen), bare, quotes))
-            seen += [plain(result.content) for result in step.results]
-        self.titles: dict[str, str] = {}
-        for step in history:
-            for result in step.results:
-                for item in find_links(result.content):
-                    self.titles.setdefault(item.target.split("#", 1)[0], item.anchor)
-
-    def listings(self, turn: _Turn) -> Iterator[list[str]]:
-        """Lists that the turn quotes a line of: "A, B and C" in a sentence, or the far ends of one relation."""
-        for step in self.history[: turn.number]:
-            for result in step.results:
-                shown = observe(result.content)
-                facts = [passage for passage in shown.passages if passage.fact is not None]
-                if any(passage.text in turn.quotes for passage in facts):
-                    yield _far_ends(facts, shown.about)
-                for passage in shown.passages:
-                    if passage.fact is None and passage.text in turn.quotes:
-                        runs = [listed_with(Option(item.anchor, passage)) for item in passage.links]
-                        yield from (names for at, names in enumerate(runs) if names and names not in runs[:at])
-
-    def fans(self, before: int) -> Iterator[list[str]]:
-        """The far ends of each relation that was read."""
-        for step in self.history[:before]:
-            for result in step.results:
-                shown = observe(result.content)
-                facts = [passage for passage in shown.passages if passage.fact is not None]
-                if facts:
-                    yield _far_ends(facts, shown.about)
-
-    def spoken_of(self, name: str, start: int) -> bool:
-        """Whether a thought from turn ``start`` on names ``name``, beside its quotations."""
-        return any(_names(turn.bare, name) for turn in self.turns[start:])
-
-
-def _far_ends(facts: Sequence[Passage], about: str) -> list[str]:
-    ends = [end for passage in facts if passage.fact for end in (passage.fact.subject, passage.fact.object)]
-    return list(dict.fromkeys(end.name for end in ends if end.id != about))
-
-
 def inconsistencies(prompt: Prompt, history: History, *, start: int = 0) -> list[Inconsistency]:
     """Everything in the turns from ``start`` on that leaves something out, or says what is not done; in order."""
-    run = _Run(prompt, history)
+    run = SaidRun(prompt, history)
     found = [
         Inconsistency(turn.number, flaw, text)
         for turn in run.turns
@@ -186,7 +109,7 @@ def inconsistencies(prompt: Prompt, history: History, *, start: int = 0) -> list
 _Found = Iterator[tuple[Flaw, str]]
 
 
-def _lists(run: _Run, turn: _Turn) -> _Found:
+def _lists(run: SaidRun, turn: SaidTurn) -> _Found:
     members = [name for intent, name in turn.notes if intent == "member"]
     # A possibility taken up again comes from a list that was quoted before: what confirms it now is another list.
     confirmed = {name for intent, name in turn.notes if intent == "confirm"}
@@ -194,22 +117,45 @@ def _lists(run: _Run, turn: _Turn) -> _Found:
     tried += [name for intent, name in turn.notes if intent == "candidate_next" and name not in confirmed]
     for names in run.listings(turn) if members or tried else ():
         if not set(names).isdisjoint(members):
-            left = [name for name in names if not run.spoken_of(name, turn.number) and not _names(run.question, name)]
+            left = [name for name in names if not run.spoken_of(name, turn.number) and not named_in(run.question, name)]
             yield from ((Flaw.LIST, name) for name in left)
         elif not set(names).isdisjoint(tried):
             said = [one.bare for one in run.turns[: turn.number + 1]]
-            left = [name for name in names if not any(_names(text, name) for text in said)]
-            if _says(("g_common",), turn.thought) is not None:  # left out is what does not come up in both
+            left = [name for name in names if not any(named_in(text, name) for text in said)]
+            if says(("g_common",), turn.thought) is not None:  # left out is what does not come up in both
                 left = [name for name in left if sum(name in ends for ends in run.fans(turn.number)) > 1]
             yield from ((Flaw.CANDIDATE, name) for name in left if not any("and others" in text for text in said))
+            if says(("g_common",), turn.thought) is None:
+                yield from ((Flaw.PASSED, name) for name in _passed(run, turn, names, tried))
 
 
-def _sets(run: _Run, turn: _Turn) -> _Found:
+def _passed(run: SaidRun, turn: SaidTurn, names: Sequence[str], tried: Sequence[str]) -> Iterator[str]:
+    """What stands in a list before the first that is tried, and was neither put aside nor is of another kind."""
+    before = names[: next(at for at, name in enumerate(names) if name in tried)]
+    earlier = run.turns[: turn.number + 1]
+    gone = {name for one in earlier for intent, name in one.notes if intent in ("dismiss", "strike", *_TRIED)}
+    kinds = " ".join(found.group() for one in earlier for found in pattern("of_kind").finditer(one.thought))
+    for name in before:
+        if name not in gone and not named_in(kinds, name) and not named_in(run.question, name):
+            yield name
+
+
+def _silent(run: SaidRun, turn: SaidTurn) -> _Found:
+    """Over pages: what is said to be silent on a name is."""
+    for title, page in run.pages(turn.number).items():
+        for match in pattern("dismiss_why_silent").finditer(turn.thought):
+            groups = [group for group in match.groups() if group]
+            name = next((group for group in groups if group != title), None)
+            if title in groups and name is not None and any(named_in(text, name) for text in page):
+                yield Flaw.SILENT, f"{name} on {title}"
+
+
+def _sets(run: SaidRun, turn: SaidTurn) -> _Found:
     """At the answer: every member of the list was struck, told of, or is named in the conclusion."""
     if run.history[turn.number].turn.calls or not run.history[turn.number].turn.answer:
         return
     notes = [note for one in run.turns[: turn.number + 1] for note in one.notes]
-    if not any(intent == "complete" for intent, _ in notes) or _says(("answer_guess", "answer_early"), turn.thought):
+    if not any(intent == "complete" for intent, _ in notes) or says(("answer_guess", "answer_early"), turn.thought):
         return
     gone = {name for intent, name in notes if intent in ("strike", "dismiss")}
     members = [name for name in dict.fromkeys(name for intent, name in notes if intent == "member") if name not in gone]
@@ -218,30 +164,30 @@ def _sets(run: _Run, turn: _Turn) -> _Found:
         yield from ((Flaw.UNTOLD, name) for name in members if name not in about)
     noted = [phrase.format(found=name) for intent, name in turn.notes for phrase in PHRASES[intent]]
     ends = [turn.thought.rfind(text) + len(text) for text in noted if text in turn.thought]
-    ends += [listed.end() for listed in _pattern("all_listed").finditer(turn.thought)]
+    ends += [listed.end() for listed in pattern("all_listed").finditer(turn.thought)]
     conclusion = turn.thought[max(ends, default=0) :]
-    yield from ((Flaw.COMPARISON, name) for name in members if not _names(conclusion, name))
+    yield from ((Flaw.COMPARISON, name) for name in members if not named_in(conclusion, name))
 
 
-def _dismissals(run: _Run, turn: _Turn) -> _Found:
+def _dismissals(run: SaidRun, turn: SaidTurn) -> _Found:
     for intent, name in turn.notes:
         if intent not in ("dismiss", "strike"):
             continue
         phrases = (phrase.format(found=name) for phrase in PHRASES[intent])
         before = turn.thought[: max(turn.thought.find(phrase) for phrase in phrases)]
         subject = name.removesuffix(" (out)").removesuffix(" (in)").removesuffix(" (both)")
-        if subject not in before and '"' not in before and not _says(_WHY_SILENT, before):
+        if subject not in before and '"' not in before and not says(_WHY_SILENT, before):
             yield Flaw.DISMISSED, name
-        settled = [other for kind, other in turn.notes if kind in ("found", "told", "confirm", "keep")]
-        wrong = _says(_WRONG_RELATION, turn.thought)
+        settled = [other for kind, other in turn.notes if kind in ("found", "told", "keep")]
+        wrong = says(_WRONG_RELATION, turn.thought)
         for other in settled:
             if (name == other and intent == "dismiss") or (wrong is not None and other in wrong.group()):
                 yield Flaw.CONTRADICTED, other
 
 
-def _searches(run: _Run, turn: _Turn) -> _Found:
+def _searches(run: SaidRun, turn: SaidTurn) -> _Found:
     calls = [call for call in run.history[turn.number].turn.calls if "query" in call.arguments]
-    if _says(_REWORDED, turn.bare) is not None:
+    if says(_REWORDED, turn.bare) is not None:
         earlier = {
             frozenset(fold(str(call.arguments["query"])).split())
             for step in run.history[: turn.number]
@@ -256,21 +202,21 @@ def _searches(run: _Run, turn: _Turn) -> _Found:
             yield Flaw.UNSEARCHED, name
 
 
-def _pages(run: _Run) -> bool:
+def _pages(run: SaidRun) -> bool:
     return any(call.name == "open" for step in run.history for call in step.turn.calls)
 
 
-def _searched(run: _Run, before: int, name: str) -> bool:
+def _searched(run: SaidRun, before: int, name: str) -> bool:
     return any(
-        _names(str(call.arguments.get("query", "")), name)
+        named_in(str(call.arguments.get("query", "")), name)
         for step in run.history[:before]
         for call in step.turn.calls
         if "query" in call.arguments
     )
 
 
-def _matches(run: _Run, turn: _Turn) -> _Found:
-    once, often = _says(("verified_once",), turn.bare), _says(("verified_often",), turn.bare)
+def _matches(run: SaidRun, turn: SaidTurn) -> _Found:
+    once, often = says(("verified_once",), turn.bare), says(("verified_often",), turn.bare)
     if once is None and often is None:
         return
     told = re.search(r"\d+", often.group()) if often is not None else None
@@ -281,7 +227,7 @@ def _matches(run: _Run, turn: _Turn) -> _Found:
         yield Flaw.MATCHES, f"{shown[1]} were shown"
 
 
-def _last_find(run: _Run, before: int) -> str:
+def _last_find(run: SaidRun, before: int) -> str:
     contents = [
         result.content
         for step in run.history[:before]
@@ -291,9 +237,9 @@ def _last_find(run: _Run, before: int) -> str:
     return contents[-1] if contents else ""
 
 
-def _checks(run: _Run, turn: _Turn) -> _Found:
+def _checks(run: SaidRun, turn: SaidTurn) -> _Found:
     said = None
-    for match in _pattern("check_condition").finditer(turn.thought):
+    for match in pattern("check_condition").finditer(turn.thought):
         said = match
     if said is None or run.history[turn.number].turn.calls:
         return
@@ -304,7 +250,7 @@ def _checks(run: _Run, turn: _Turn) -> _Found:
         yield Flaw.UNCHECKED, said.group()
 
 
-def _opens(run: _Run, turn: _Turn) -> _Found:
+def _opens(run: SaidRun, turn: SaidTurn) -> _Found:
     calls = run.history[turn.number].turn.calls
     opened = [
         str(call.arguments.get("document") or call.arguments.get("entity") or "")
@@ -314,24 +260,24 @@ def _opens(run: _Run, turn: _Turn) -> _Found:
     if len(opened) != 1 or len(calls) != 1:
         return
     title = run.titles.get(opened[0].split("#", 1)[0], "")
-    named = [other for other in run.titles.values() if other != title and _names(turn.bare, other)]
-    if title and named and not _names(turn.thought, title) and "page" not in calls[0].arguments:
+    named = [other for other in run.titles.values() if other != title and named_in(turn.bare, other)]
+    if title and named and not named_in(turn.thought, title) and "page" not in calls[0].arguments:
         yield Flaw.OTHER, title
 
 
-def _deeds(run: _Run, turn: _Turn) -> _Found:
+def _deeds(run: SaidRun, turn: SaidTurn) -> _Found:
     """Where it says over pages that it does something, it does that. A call is told by how its tool's name begins."""
     made = [call.name for call in run.history[turn.number].turn.calls]
     if any(not call.name.startswith(_OVER_PAGES) for step in run.history for call in step.turn.calls):
         return
     for tool, intents in _ACTS.items():
-        said = _says(intents, turn.thought)
+        said = says(intents, turn.thought)
         if said is not None and not any(name.startswith(tool) for name in made):
             yield Flaw.UNDONE, said.group()
 
 
-def _others(run: _Run, turn: _Turn) -> _Found:
-    said = _pattern("crosscheck_none").search(turn.thought)
+def _others(run: SaidRun, turn: SaidTurn) -> _Found:
+    said = pattern("crosscheck_none").search(turn.thought)
     if said is None or turn.number == 0:
         return
     name = next(group for group in said.groups() if group)
@@ -339,18 +285,18 @@ def _others(run: _Run, turn: _Turn) -> _Found:
     for result in run.history[turn.number - 1].results:
         shown = observe(result.content)
         for hit in shown.hits if isinstance(shown, Hits) else ():
-            if hit.title not in read and _names(hit.text, name):
+            if hit.title not in read and not same_name(hit.title, name) and named_in(hit.text, name):
                 yield Flaw.OTHERS, hit.title
 
 
-def _opened(run: _Run, before: int) -> Iterator[str]:
+def _opened(run: SaidRun, before: int) -> Iterator[str]:
     for step in run.history[:before]:
         for call in step.turn.calls:
             if call.name == "open":
                 yield str(call.arguments.get("document", "")).split("#", 1)[0]
 
 
-def _unspoken(run: _Run) -> Iterator[Inconsistency]:
+def _unspoken(run: SaidRun) -> Iterator[Inconsistency]:
     for number, step in enumerate(run.history):
         for call, result in zip(step.turn.calls, step.results, strict=False):
             shown = observe(result.content)
@@ -360,12 +306,12 @@ def _unspoken(run: _Run) -> Iterator[Inconsistency]:
             texts = {passage.text for passage in shown.passages}
             after = run.turns[number + 1 :]
             goes_on = any(_inside(other, shown.about) for other in run.history[number + 1].turn.calls)
-            if goes_on or _says(("give_up", "answer_guess"), after[0].thought) is not None:
+            if goes_on or says(("give_up", "answer_guess"), after[0].thought) is not None:
                 continue
             if any(
-                _names(turn.bare, title)
+                named_in(turn.bare, title)
                 or texts & set(turn.quotes)
-                or any(_names(turn.thought, item.relation) for item in shown.relations)
+                or any(named_in(turn.thought, item.relation) for item in shown.relations)
                 for turn in after
             ):
                 continue
@@ -377,4 +323,4 @@ def _inside(call: ToolCall, document: str) -> bool:
     return call.name in ("find", "outline") or str(call.arguments.get("document", "")).split("#", 1)[0] == document
 
 
-_RULES = (_lists, _sets, _dismissals, _searches, _matches, _checks, _opens, _deeds, _others)
+_RULES = (_lists, _silent, _sets, _dismissals, _searches, _matches, _checks, _opens, _deeds, _others)

@@ -83,6 +83,9 @@ class PageChooser(Chooser, Protocol):
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         """The result to open in search of a page that states the clue, if any."""
 
+    def searches_on(self, clue: int, made: int) -> bool:
+        """Whether to search once more for a page that states the clue, after ``made`` searches."""
+
     def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
         """Whether an opened page is the page of ``name``."""
 
@@ -186,6 +189,18 @@ class GoldChooser:
     def _all_hops(self, clue: int) -> list[Hop]:
         """The hops behind a clue: several where it asks for all that fit."""
         return [self._task.walk.hops[number] for number in self._behind[clue]] if clue < len(self._behind) else []
+
+    def _decided_later(self, clue: int) -> bool:
+        """Whether what a clue leads to is put to the test by others: they ask more of it, or lead on from it."""
+        clues = self._state.reading.clues
+        target = clues[clue].target
+        return sum(other.target == target for other in clues) > 1 or any(other.source == target for other in clues)
+
+    def _off_the_walk(self, clue: int) -> bool:
+        """Whether a clue starts from something that was taken on trial and is not on the walk."""
+        source = self._state.reading.clues[clue].source
+        value = self._state.values.get(source) if source is not None else None
+        return value is not None and not any(is_end(hop.source, value) for hop in self._all_hops(clue))
 
     def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
         return extreme_of(measures, least), least

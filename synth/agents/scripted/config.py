@@ -40,11 +40,11 @@ class TeacherConfig(Described):
     """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
     for whenever a search shows one, before it opens the right one."""
     rivals: int = Field(default=4, ge=0, le=20)
-    """Where a further condition tells right from wrong, it tests the names of a list in their order; a list in which
-    more than so many stand before the right one is not gone through."""
+    """Where what follows tells right from wrong, it tries the names of a list in their order; from a list in which more
+    than so many stand before the right one it takes that one, and a run that does so is rejected."""
     parallel: float = Field(default=0.3, ge=0, le=1)
     """Share of questions with several conditions in which it searches for all the names at once."""
-    patience: int = Field(default=20, ge=1)
+    patience: int = Field(default=30, ge=1)
     """Turns after which it gives up."""
 
 

@@ -17,12 +17,14 @@ from synth.text.words import fold
 __all__ = [
     "Option",
     "about",
+    "asked_for",
     "context_of",
     "folder_words",
     "holds",
     "is_row",
     "listed_with",
     "names",
+    "of_other_kinds",
     "options_in",
     "subject",
     "term",
@@ -174,6 +176,24 @@ def listed_with(option: Option) -> list[str]:
             runs.append([name])
         at = previous_end = start + len(name)
     return next((run for run in runs if option.text in run and len(run) > 1), [])
+
+
+_WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
+
+
+def asked_for(question: str) -> frozenset[str]:
+    """Stems of the nouns that a question may ask for: "which book", "who"."""
+    found = content_stems(question)
+    return found | content_stems("person") if _WHO.search(question) else found
+
+
+def of_other_kinds(place: str | None, others: Iterable[tuple[str, str | None]], question: str) -> list[str]:
+    """Of ``others`` (name, place) those that lie in another folder than ``place``, where the question names the kind
+    of thing that lies there."""
+    folder = (place or "").partition("/")[0]
+    if "/" not in (place or "") or not content_stems(folder) & asked_for(question):
+        return []
+    return [name for name, other in others if other is not None and other.partition("/")[0] != folder]
 
 
 def context_of(sentence: Passage) -> str:

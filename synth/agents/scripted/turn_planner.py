@@ -211,9 +211,9 @@ class TurnPlanner(ABC):
 
     def note(self, intent: str, name: str) -> None:
         self.thoughts.add(intent, found=name)
+        self.state.note(intent, name, self.seen.turns)
         if intent == "dismiss":
             self._turned_to = self.state.open_clue()
-        self.state.note(intent, name, self.seen.turns)
         self.noted = True
 
     def _turn_to(self, number: int) -> None:

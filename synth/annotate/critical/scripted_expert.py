@@ -17,7 +17,8 @@ from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.scripted.config import TeacherConfig
-from synth.agents.scripted.matching import Lexicon, same_name
+from synth.agents.scripted.matching import Lexicon, dangling, quotable, same_name, strip
+from synth.agents.scripted.options import holds
 from synth.agents.scripted.players import gold_planner, scripted_policy, world_lexicon
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
 from synth.agents.scripted.state import State, Value, state_of
@@ -34,7 +35,7 @@ from synth.text.words import fold
 
 __all__ = ["ExpertConfig", "ScriptedExpert", "scripted_expert"]
 
-_DOUBTS = phrases("expert")["doubts"]
+_WORDS = phrases("expert")
 
 
 class ExpertConfig(Described):
@@ -118,17 +119,17 @@ class ScriptedExpert:
         planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools)
         if not again:
             return planner.turn()
-        doubted = next(
-            (value for unknown, value in sorted(state.values.items()) if _doubtful(state, point.task, unknown)), None
-        )
-        if doubted is None:
+        unknown = next((unknown for unknown in sorted(state.values) if _doubtful(state, point.task, unknown)), None)
+        if unknown is None:
             if point.task.environment == "graph":
                 return None  # facts say the same when they are read again
             planner.noted = True
             return planner.turn()
+        doubted = state.values[unknown]
+        intent, slots = _reason(state, unknown)
         planner.note("dismiss", doubted.name)
         turn = planner.turn()
-        phrase = _DOUBTS[int(generator.integers(len(_DOUBTS)))].format(name=doubted.name)
+        phrase = _WORDS[intent][int(generator.integers(len(_WORDS[intent])))].format(**slots)
         return turn.model_copy(update={"thought": f"{phrase} {turn.thought or ''}".strip()})
 
 
@@ -152,6 +153,19 @@ def _doubtful(state: State, task: Task, unknown: int) -> bool:
     return stated or value.document in (seen.listed or seen.documents)
 
 
+def _reason(state: State, unknown: int) -> tuple[str, dict[str, str]]:
+    """How to put the doubt: by the sentence that it was settled by, where one was read; else plainly."""
+    value = state.values[unknown]
+    slots = {"name": value.name}
+    clue = next(clue for clue in state.reading.clues if clue.target == unknown)
+    read = [said for document in state.seen.documents.values() for said in document.sentences()]
+    quote = next((s.text for s in read if s.text != s.heading and holds(s.text, value.name) and quotable(s.text)), None)
+    cue = strip(clue.cue)
+    if quote is None or '"' in cue or dangling(cue):
+        return "doubts", slots
+    return "doubts_read", {**slots, "quote": quote, "cue": cue}
+
+
 def _means(hop: Hop, value: Value) -> bool:
     if value.document is not None and value.document in (hop.target.id, hop.target.document_id):
         return True
@@ -173,7 +187,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(9)
+@versioned(10)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

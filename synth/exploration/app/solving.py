@@ -137,7 +137,10 @@ class Solver:
             # What the day is, every agent is told.
             return {path: Given(source="schema", words=str(value))}
         if forms:
-            return {path: self._reference(forms, name, value, row)}
+            meant = self._reference(forms, name, value, row)
+            if isinstance(source, Ask) and column is None and meant.call is not None:
+                self._mark(meant.call, decides=True)  # which one is changed, or pays, is looked up and never assumed
+            return {path: meant}
         if isinstance(source, Ask) and name in (*source.tells, *source.free):
             return {path: Given(source="question", words=words)}
         place = self._seen(value)

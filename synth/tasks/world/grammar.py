@@ -110,8 +110,6 @@ class Predicate:
     @property
     def participle(self) -> bool:
         """Whether the auxiliary may be left out in coordination: "was born in X and educated at Y"."""
-        if self.first == "is" and not self.middle:
-            return self.prep == "in" and not self.tail  # "a city in X"
         return self.first in ("was", "is") and bool(re.fullmatch(r"\w+(ed|en|rn|lt|ld|nd|wn|on)", self.middle))
 
     @property

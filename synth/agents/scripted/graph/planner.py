@@ -14,11 +14,13 @@ from typing import Any
 
 from synth.agents.scripted.choosing import GraphChooser
 from synth.agents.scripted.matching import dangling, quotable, same_name, strip
+from synth.agents.scripted.options import of_other_kinds
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.state import Value, key_of
 from synth.agents.scripted.turn_planner import AT_ONCE, Call, Need, SetQuestions
 from synth.environments.shown import Hit, Listed
+from synth.text.inflection import article
 from synth.text.lists import listed
 from synth.text.words import fold
 
@@ -84,8 +86,17 @@ class GraphPlanner(SetQuestions):
         if len(ends) == 1:
             self.note("found", chosen.name)
             return []
+        others = of_other_kinds(chosen.id, ((end.name, end.id) for end in ends), self.state.reading.question)
+        rivals = [end for end in ends if end.name not in others]
+        if others and not again:
+            kind = chosen.id.partition("/")[0]
+            some = [end for end in ends if end.name in others]
+            self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=_some(some))
+        if len(rivals) == 1:
+            self.note("found", chosen.name)
+            return []
         if not again:
-            self.thoughts.add("g_candidates", titles=_some(ends))
+            self.thoughts.add("g_candidates", titles=_some(rivals))
         self.note("candidate_next" if again else "candidate", chosen.name)
         return []
 

@@ -15,6 +15,7 @@ from synth.agents.scripted.choosing import GoldChooser, is_end
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.graph.conditions import fact_that_meets
 from synth.agents.scripted.matching import Lexicon, fit_of, is_value_kind, likeness, same_name
+from synth.agents.scripted.options import of_other_kinds
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
 from synth.agents.scripted.state import State, Value
 from synth.environments.answers import judge
@@ -87,7 +88,7 @@ class GraphGoldChooser(GoldChooser):
             return gold
         # By the relation alone: the same mistake in every run.
         habit = self._config.habit > 0 and derive_generator(0, "habit", gold.relation).random() < self._config.habit
-        if not self._astray(clue) and self._draw(1.0 if habit else self._config.detour, clue):
+        if not self._off_the_walk(clue) and self._draw(1.0 if habit else self._config.detour, clue):
             return self._decoy(clue, gold, listed, 0.0 if habit else _LIKE) or gold
         return gold
 
@@ -109,12 +110,6 @@ class GraphGoldChooser(GoldChooser):
         best = max(scored, key=lambda pair: (pair[0], -pair[1]), default=None)
         return listed[best[1]] if best is not None and best[0] >= least else None
 
-    def _astray(self, clue: int) -> bool:
-        """Whether it already is where no hop of the walk is."""
-        source = self._state.reading.clues[clue].source
-        value = self._state.values.get(source) if source is not None else None
-        return value is not None and not any(is_end(hop.source, value) for hop in self._hops(clue))
-
     def accepts(self, clue: int, entity: str, relation: Listed, ends: Sequence[Far], *, source: bool) -> bool:
         return self._is_gold(clue, relation, source=source)
 
@@ -130,11 +125,12 @@ class GraphGoldChooser(GoldChooser):
     def end(self, clue: int, ends: Sequence[Far]) -> Far | None:
         gold = next((end for end in ends if any(_is_far(hop.target, end) for hop in self._hops(clue))), None)
         if gold is None:
-            return ends[0] if ends and self._astray(clue) and len(ends) == 1 else None
-        clues = self._state.reading.clues
-        tested = sum(other.target == clues[clue].target for other in clues) > 1
-        before = [end for end in ends[: ends.index(gold)] if end.id]
-        if not tested or len(before) > self._config.rivals or self._state.reading.clues[clue].every:
+            kinds = {(hop.target.document_id or "").partition("/")[0] for hop in self._hops(clue)}
+            alike = [end for end in ends if end.id.partition("/")[0] in kinds] if self._off_the_walk(clue) else []
+            return next((end for end in alike if not self._state.is_dismissed(clue, end.name, end.id)), None)
+        left = of_other_kinds(gold.id, ((end.name, end.id) for end in ends), self._state.reading.question)
+        before = [end for end in ends[: ends.index(gold)] if end.id and end.name not in left]
+        if not self._decided_later(clue) or len(before) > self._config.rivals or self._state.reading.clues[clue].every:
             return gold
         # In the order in which they stand: who goes straight to the right one has used what was not read.
         return next((end for end in before if not self._state.is_dismissed(clue, end.name, end.id)), gold)

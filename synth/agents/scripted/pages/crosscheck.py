@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from synth.agents.contract import Turn
-from synth.agents.scripted.matching import quotable, short
+from synth.agents.scripted.matching import quotable, same_name, short
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.planner import PageReader, search_call
 from synth.agents.scripted.seen import SeenDocument
@@ -32,7 +32,8 @@ class CrossChecking(PageReader):
             return [search_call(*query)]
         page = self.seen.documents.get(self.seen.current or "")
         if made and made[-1].turn == self.seen.turns - 1:
-            hits = [hit for hit in self.untried(number, made[-1].hits) if holds(hit.text, name)]
+            others = [hit for hit in self.untried(number, made[-1].hits) if not same_name(hit.title, name)]
+            hits = [hit for hit in others if holds(hit.text, name)]
             self.checked = True
             if not hits:
                 self.thoughts.add("crosscheck_none", name=name)

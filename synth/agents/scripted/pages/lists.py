@@ -107,7 +107,7 @@ class PagePlanner(CrossChecking):
             elif document.unread is not None and self.chooser.reads_on(number, document):
                 return self.read_on(number, document, [name])
             else:
-                self.thoughts.add("dismiss_why_silent", title=short(document.title), name=name)
+                self._say_why(number, name, document, "dismiss_why_silent")
                 self.note("dismiss", short(document.title))
         return []
 

@@ -9,25 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.matching import (
     content_stems,
     content_words,
-    likeness,
     quotable,
     same_name,
     short,
     strip,
     uncapitalised,
 )
-from synth.agents.scripted.options import Option, listed_with
-from synth.agents.scripted.pages.long_documents import LongDocuments
+from synth.agents.scripted.options import Option, listed_with, of_other_kinds
+from synth.agents.scripted.pages.narration import PageNarration
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Search, SeenDocument
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call, Need
-from synth.environments.passages import Passage, passages_of
+from synth.environments.passages import passages_of
 from synth.environments.shown import Hit
+from synth.text.inflection import article
 from synth.text.lists import listed
 from synth.text.words import fold
 
@@ -41,10 +40,9 @@ def search_call(query: str, k: int | None) -> Call:
     return "search", {"query": query} | ({"k": k} if k else {})
 
 
-class PageReader(LongDocuments):
+class PageReader(PageNarration):
     """What a planner over pages does but for collecting sets: searches, opens, finds."""
 
-    credibility: CredibilityCheck | None = None
     checked = False
     """Whether it was just seen what another page has on it."""
 
@@ -68,7 +66,7 @@ class PageReader(LongDocuments):
                 return self._settle(number, page, option)
             if page.unread is not None and self.chooser.reads_on(number, page):
                 return self.read_on(number, page, [*self._others(number), name])
-            if self.fresh(page):
+            if self._just_read(page):
                 self.thoughts.add("silent", title=short(page.title))
         return self._from_the_other_end(number, clue, name, page)
 
@@ -127,20 +125,23 @@ class PageReader(LongDocuments):
         if again and page.document != self.seen.current:
             self.thoughts.add("return", title=short(page.title))
         rivals = listed_with(option)
+        places = {item.anchor: item.place for item in option.sentence.links}
+        listing = [(name, places.get(name)) for name in rivals]
+        others = of_other_kinds(option.place, listing, self.state.reading.question)
+        rivals = [name for name in rivals if name not in others] if len(rivals) > len(others) + 1 else []
         if rivals and again:
             self.note("candidate_next", option.text)
             return []
         self.quote(option.sentence, short(page.title), option.text)
         if self.credibility is not None:
             self.credibility.corrects(number, option, self.thoughts)
+        if others:
+            kind = (option.place or "").partition("/")[0]
+            self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=listed(others))
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
         self.note("candidate" if rivals else "found", option.text)
         return []
-
-    def _say_why(self, number: int, name: str, page: SeenDocument, intent: str) -> None:
-        if self.credibility is None or not self.credibility.rejects(number, name, page, self.thoughts):
-            self.thoughts.add(intent, name=name, title=short(page.title))
 
     # The page of the source does not say it: look for a page that mentions the source.
 
@@ -149,7 +150,7 @@ class PageReader(LongDocuments):
         found = self._candidate(number, name, page, [hit for search in made for hit in search.hits])
         if found is not None:
             return found
-        if todo:
+        if todo and self.chooser.searches_on(number, len(made)):
             if made:
                 same = sorted(fold(todo[0][0]).split()) in [
                     sorted(fold(search.query).split()) for search in self.seen.searches
@@ -235,18 +236,6 @@ class PageReader(LongDocuments):
 
     # Conditions.
 
-    def fails(self, clue: Clue, name: str, value: Value) -> None:
-        page = self.seen.documents.get(value.document or "")
-        number = self.state.reading.clues.index(clue)
-        otherwise = self.chooser.contrary(number, name, page) if page is not None else None
-        if page is None or otherwise is None:
-            self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
-            return
-        current = self.seen.documents.get(self.seen.current or "")
-        if current is not None and current is not page and self._just_read(current):
-            self.thoughts.add("silent", title=short(current.title))  # it was opened for this condition
-        self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
-
     def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
         for document in self._tested_pages(number, name, hint, value):
             sentence = self.chooser.confirmation(number, name, value.name, document)
@@ -330,9 +319,6 @@ class PageReader(LongDocuments):
         """Whether there is reason to judge the page (again): it was just read, or something was just settled."""
         return self.noted or self._just_read(page)
 
-    def _just_read(self, page: SeenDocument) -> bool:
-        return page.turns[-1] == self.seen.turns - 1
-
     def _others(self, number: int) -> list[str]:
         """Names in the other conditions on the same unknown: what they have in common with a page may answer."""
         clues = self.state.reading.clues
@@ -379,22 +365,3 @@ class PageReader(LongDocuments):
         if found:
             self.thoughts.add("hit_named", title=listed([short(hit.title) for hit in found.values()]))
         return [("open", {"document": document}) for document in found]
-
-    def _introduce(self, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
-        titles = list(dict.fromkeys(short(hit.title) for hit in hits))
-        if not same_name(chosen.title, name):
-            self.thoughts.add("hit_alike", title=short(chosen.title), name=name)
-        elif len(titles) > 1 and float(self.generator.random()) < 0.5:
-            near = sorted(titles, key=lambda title: (-likeness(title, name), titles.index(title)))[:3]
-            shown = [title for title in titles if title in {*near, short(chosen.title)}]
-            self.thoughts.add("hit_among", titles=listed(shown), title=short(chosen.title))
-        else:
-            self.thoughts.add("hit_named", title=short(chosen.title))
-
-    def quote(self, sentence: Passage, title: str, about: str) -> None:
-        text = sentence.text
-        if not quotable(text):
-            at = max(text.find(about), 0)
-            end = text.find(" ", min(len(text), at + len(about) + 90))
-            text = text[text.rfind(" ", 0, max(0, at - 90)) + 1 : end if end > 0 else len(text)]
-        self.thoughts.add("quote", quote=text.replace('"', "”") if '"' in text else text, title=title)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from synth.agents.scripted.matching import content_stems, introduces_alias, likeness, same_name, similarity
-from synth.agents.scripted.options import Option, about, context_of, folder_words, options_in, subject
+from synth.agents.scripted.options import Option, about, asked_for, context_of, folder_words, options_in, subject
 from synth.agents.scripted.pages.entries import entries_with, told_in
 from synth.agents.scripted.pages.speaking import speaks_of, values_in, within
 from synth.agents.scripted.pages.turning import MENTIONS, PageTurning
@@ -24,7 +24,6 @@ __all__ = ["PageReadingChooser"]
 
 _WHOLE = re.compile(r"\b(?:module|command|program|page|chapter|section|package|crate|tool|library|appendix)s?\b")
 """Kinds of things that have pages of their own."""
-_WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
 
 
 class PageReadingChooser(PageTurning):
@@ -47,6 +46,9 @@ class PageReadingChooser(PageTurning):
     def _is_told(self, title: str, name: str) -> bool:
         """Whether the question says that ``name`` stands on the page of that title."""
         return not same_name(title, name) and any(same_name(title, page) for page in self._state.reading.pages)
+
+    def searches_on(self, clue: int, made: int) -> bool:
+        return True
 
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         cue = self._state.reading.clues[clue].cue
@@ -182,18 +184,13 @@ class PageReadingChooser(PageTurning):
         if slash and alike is None:
             bonus += 0.15 if folder in words(cue) else 0.0
             if not value and clues[clue].target == self._state.reading.answer:
-                bonus += 0.2 if folder_words(option.document) & self._asked_for() else -0.1
+                bonus += 0.2 if folder_words(option.document) & asked_for(self._state.reading.question) else -0.1
         if self._goes_with_another(clue, option):
             bonus += 0.3
         if "see also" in cue.casefold():
             noted = "see also" in context_of(option.sentence).casefold()
             bonus += 0.4 if noted else -0.3
         return bonus
-
-    def _asked_for(self) -> frozenset[str]:
-        """Stems of the nouns that the question may ask for: "which book", "who"."""
-        found = content_stems(self._state.reading.question)
-        return found | content_stems("person") if _WHO.search(self._state.reading.question) else found
 
     def _fit(self, cue: str, name: str, title: str, option: Option) -> float:
         """How well the option's sentence, and the stretch of it around the option, fit the clue."""
@@ -286,7 +283,7 @@ class PageReadingChooser(PageTurning):
         return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
-        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon)
+        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon, self._state.place(name))
 
     def crosschecks(self, value: Value | None) -> bool:
         return float(self._generator.random()) < 0.4 * self._config.skill

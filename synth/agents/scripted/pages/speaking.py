@@ -27,11 +27,17 @@ def within(sentence: Passage, span: tuple[str, str]) -> bool:
     return any(span_holds(value, span) for value in values_in(sentence))
 
 
-def speaks_of(clue: Clue, name: str, document: SeenDocument, lexicon: Lexicon) -> Passage | None:
-    """The sentence that speaks of what the clue asks for and says something else: another value, another thing."""
+def speaks_of(clue: Clue, name: str, document: SeenDocument, lexicon: Lexicon, place: str | None) -> Passage | None:
+    """The sentence that speaks of what the clue asks for and says something else: another value, another thing of the
+    kind of ``name``, whose page is ``place``."""
+    folder = (place or "").rpartition("/")[0]
     best: tuple[float, Passage] | None = None
     for sentence in document.sentences() if clue.span is not None or not clue.value else ():
-        linked = [option.text for option in options_in(sentence, "entity") if option.place is not None]
+        linked = [
+            option.text
+            for option in options_in(sentence, "entity")
+            if option.place is not None and (not folder or option.place.rpartition("/")[0] == folder)
+        ]
         told = values_in(sentence) if clue.span is not None else linked
         says_it = within(sentence, clue.span) if clue.span is not None else name.casefold() in sentence.text.casefold()
         if not told or says_it or sentence.text == sentence.heading or not quotable(sentence.text):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from synth.agents.scripted.choosing import is_end
 from synth.agents.scripted.matching import likeness, same_name, similarity
-from synth.agents.scripted.options import Option, holds, listed_with, options_in, subject, term
+from synth.agents.scripted.options import Option, holds, listed_with, of_other_kinds, options_in, subject, term
 from synth.agents.scripted.options import names as names_it
 from synth.agents.scripted.pages.gold_turning import GoldPageTurning
 from synth.agents.scripted.pages.speaking import speaks_of, within
@@ -26,6 +26,8 @@ _FITS = 0.25
 """How like the clue a snippet or a sentence must be to be worth a look."""
 _STATED = 0.4
 """How like the clue a sentence must be to state it."""
+_LOOKS = 2
+"""Searches from something that was taken on trial: nobody searches to the end from each of several."""
 
 __all__ = ["PageGoldChooser"]
 
@@ -108,6 +110,10 @@ class PageGoldChooser(GoldPageTurning):
 
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         hop = self._hop(clue)
+        if hop is not None and self._off_the_walk(clue):
+            folder = self._folder(hop)
+            alike = [hit for hit in hits if folder and hit.document.rpartition("/")[0] == folder]
+            return next((hit for hit in alike if self._seems(clue, name, hit)), None)
         if hop is None:
             documents: set[str | None] = set(self._task.gold_documents)
         else:
@@ -123,10 +129,17 @@ class PageGoldChooser(GoldPageTurning):
             or gold
         )
 
+    def searches_on(self, clue: int, made: int) -> bool:
+        return made < _LOOKS or not self._off_the_walk(clue)
+
+    def _folder(self, hop: Hop) -> str:
+        """The folder of the kind of thing that a hop leads to; empty for values."""
+        return (hop.target.document_id or "").rpartition("/")[0]
+
     def _rival_hit(self, clue: int, name: str, hits: Sequence[Hit], gold: Hit) -> Hit | None:
         """The first result above the right one that looks as good, where a further condition tells right from wrong:
         as in a list (:meth:`_rival`)."""
-        if not self._is_tested(clue):
+        if not self._decided_later(clue):
             return None
         folder = gold.document.rpartition("/")[0]
         before = [hit for hit in hits[: hits.index(gold)] if hit.document.rpartition("/")[0] == folder]
@@ -165,8 +178,34 @@ class PageGoldChooser(GoldPageTurning):
         hop = self._hop(clue)
         if hop is None:
             return None if clue in self._looks_at else self._given(document)
+        if clue not in self._looks_at and self._off_the_walk(clue):
+            return self._as_read(clue, hop, name, document)
         option = self._option(hop, name, document)
         return (self._rival(clue, option) or option) if option is not None and clue not in self._looks_at else option
+
+    def _as_read(self, clue: int, hop: Hop, name: str, document: SeenDocument) -> Option | None:
+        """What a page off the walk says to the clue, as any reader would find it."""
+        folder, cue = self._folder(hop), self._state.reading.clues[clue].cue
+        known = {name, document.title, *(value.name for value in self._state.values.values())}
+        found: list[tuple[float, Option]] = []
+        for sentence in document.sentences():
+            if sentence.text == sentence.heading or not (
+                self.is_source(clue, name, document) or holds(sentence.text, name)
+            ):
+                continue
+            options = [one for one in options_in(sentence, "entity") if one.document is not None]
+            names = (name, document.title, *(one.text for one in options))
+            fit = similarity(cue, sentence.text, self._lexicon, names) if folder else 0.0
+            found += [
+                (fit, one)
+                for one in options
+                if fit >= _STATED
+                and one.document is not None
+                and one.document.rpartition("/")[0] == folder
+                and one.text not in known
+                and not self._state.is_dismissed(clue, one.text, one.document)
+            ]
+        return max(found, key=lambda one: one[0])[1] if found else None
 
     def _option(self, hop: Hop, name: str, document: SeenDocument) -> Option | None:
         here = hop.evidence.document_id == document.document
@@ -191,11 +230,14 @@ class PageGoldChooser(GoldPageTurning):
         return any(same_name(text, name) for name in (hop.target.name, *hop.target.aliases))
 
     def _rival(self, clue: int, gold: Option) -> Option | None:
-        """The first name of the same list that was not put aside yet, where a further condition tells right from wrong:
-        who goes straight to the right one has used what was not read."""
+        """The first name of the same list that was not put aside yet, where others tell right from wrong: who goes
+        straight to the right one has used what was not read."""
         clues = self._state.reading.clues
         names = listed_with(gold)
-        if not self._is_tested(clue) or gold.text not in names or names.index(gold.text) > self._config.rivals:
+        places = {item.anchor: item.place for item in gold.sentence.links}
+        left = of_other_kinds(gold.place, ((name, places.get(name)) for name in names), self._state.reading.question)
+        names = [name for name in names if name not in left]
+        if not self._decided_later(clue) or gold.text not in names or names.index(gold.text) > self._config.rivals:
             return None
         known = {value.name for value in self._state.values.values()} | {other.name for other in clues}
         options = {option.text: option for option in options_in(gold.sentence, "entity")}
@@ -250,14 +292,17 @@ class PageGoldChooser(GoldPageTurning):
         hop = self._hop(clue)
         if hop is None:
             return None
-        if hop.target.document_id != document.document:
-            return self._stated(clue, name, name, document) if self._is_tested(clue) else None
+        if hop.target.document_id != document.document or self._off_the_walk(clue):
+            bar = _FITS if document.document.rpartition("/")[0] == self._folder(hop) else _STATED
+            return self._stated(clue, name, name, document, bar) if self._decided_later(clue) else None
         if not self._is_target(hop, document.title) and hop.target.kind != "page":
             return None  # an entry on this page: its name must be seen, which is for ``option`` to find
         stated = [
             sentence
             for sentence in document.sentences()
-            if hop.evidence.document_id == document.document and _overlaps(hop.evidence.quote, sentence.text)
+            if hop.evidence.document_id == document.document
+            and sentence.text != sentence.heading
+            and _overlaps(hop.evidence.quote, sentence.text)
         ]
         mentioning = [s for s in stated if name.casefold() in s.text.casefold()] if name else stated
         if mentioning or stated:
@@ -285,7 +330,7 @@ class PageGoldChooser(GoldPageTurning):
             return self._stated(clue, name, candidate if self.is_source(clue, name, document) else name, document)
         if hop.evidence.document_id == document.document:
             for sentence in document.sentences():
-                if _overlaps(hop.evidence.quote, sentence.text):
+                if sentence.text != sentence.heading and _overlaps(hop.evidence.quote, sentence.text):
                     return sentence
         other = candidate if document.document == hop.source.document_id else name
         for sentence in document.sentences():
@@ -294,7 +339,7 @@ class PageGoldChooser(GoldPageTurning):
                 return sentence
         return None
 
-    def _stated(self, clue: int, name: str, other: str, document: SeenDocument) -> Passage | None:
+    def _stated(self, clue: int, name: str, other: str, document: SeenDocument, bar: float = _STATED) -> Passage | None:
         """The sentence that says of a candidate what the clue asks for, as any reader would find it."""
         asked = self._state.reading.clues[clue]
         sentences = [s for s in document.sentences() if s.text != s.heading]
@@ -304,10 +349,10 @@ class PageGoldChooser(GoldPageTurning):
             found = [s for s in sentences if other and holds(s.text, other)]
         fits = [similarity(asked.cue, s.text, self._lexicon, (name, other, document.title)) for s in found]
         best = max(range(len(found)), key=lambda at: (fits[at], -at), default=None)
-        return found[best] if best is not None and fits[best] >= _STATED else None
+        return found[best] if best is not None and fits[best] >= bar else None
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
-        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon)
+        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon, self._state.place(name))
 
     def crosschecks(self, value: Value | None) -> bool:
         if value is not None and value.document is not None and not self._right(value.name):

@@ -30,6 +30,7 @@ __all__ = [
     "joined",
     "line_on",
     "line_with",
+    "lines_on",
     "named_in",
     "rule_for",
     "said_by",
@@ -116,6 +117,20 @@ def line_on(rule: str, result: ToolResult, about: Collection[str] = ()) -> str |
     scored = [(len(wanted & set(words(line))), line) for line in lines]
     best = max(scored, default=(0, ""), key=lambda pair: pair[0])
     return best[1].removeprefix("- ").rstrip(".") if best[0] > 1 and len(best[1]) < LONGEST else None
+
+
+_CASES = 3
+"""Lines that are quoted on one rule."""
+
+
+def lines_on(rule: str, result: ToolResult) -> list[str]:
+    """The lines of an observation that speak of the cases of a rule."""
+    if result.error is not None:
+        return []
+    cases = {word for word in words(rule) if len(word) > 3} - _SMALL
+    lines = [line.strip().removeprefix("- ").rstrip(".") for line in result.content.split("\n")]
+    told = [line for line in lines if cases & set(words(line)) and '"' not in line and len(line) < LONGEST]
+    return told[:_CASES]
 
 
 def answer_line(question: str, answer: str, results: Sequence[ToolResult]) -> str | None:

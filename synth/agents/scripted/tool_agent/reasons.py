@@ -18,6 +18,7 @@ from synth.agents.scripted.tool_agent.narration import (
     joined,
     line_on,
     line_with,
+    lines_on,
     named_in,
     rule_for,
     said_by,
@@ -234,9 +235,9 @@ class Reasons:
                     rule = None
             self._behind(number)
             if rule is not None and not any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history):
-                line = self._decisive(rule, [value for value in arguments.values() if isinstance(value, str)])
-                if line is not None and line not in self.thoughts.said:
-                    self.thoughts.add("p_line", line=line)
+                for line in self._decisive(rule, [value for value in arguments.values() if isinstance(value, str)]):
+                    if line not in self.thoughts.said:
+                        self.thoughts.add("p_line", line=line)
                 self.thoughts.add("p_rule", rule=rule.rstrip("."))
             if values:
                 self.thoughts.add(self.going_on(free=free), values=listed(values))
@@ -260,14 +261,15 @@ class Reasons:
             return "p_try"
         return "p_write_next" if self.changes() else "p_write"
 
-    def _decisive(self, rule: str, about: Sequence[str] = ()) -> str | None:
-        """The line of what was looked up to decide on something that a rule is about."""
-        if rule.count(" or ") > 1:
-            return None  # a line alone does not show which of the cases it is
+    def _decisive(self, rule: str, about: Sequence[str] = ()) -> list[str]:
+        """What was looked up to decide on something that a rule is about: the line of it; of a rule with several cases
+        each line that speaks of one."""
         looked = [
             self.view.done[n].result for n, one in enumerate(self.plan.calls) if one.decides and n in self.view.done
         ]
-        return next((line for result in reversed(looked) if (line := line_on(rule, result, about)) is not None), None)
+        if rule.count(" or ") > 1:
+            return next((lines for result in reversed(looked) if len(lines := lines_on(rule, result)) > 1), [])
+        return [line for result in reversed(looked) if (line := line_on(rule, result, about)) is not None][:1]
 
     def _governs(self, tool: str) -> str | None:
         """A rule of the policy that is kept before a tool, where the task says which are."""
@@ -310,7 +312,6 @@ class Reasons:
                 and details_of(self.task.question, line)
             ):
                 self.thoughts.add("p_line", line=line)
-                return
 
     def is_choice(self, line: str) -> bool:
         """Whether the observation that holds ``line`` lists others beside it."""
@@ -387,8 +388,7 @@ class Reasons:
             return
         forbidden = Policed.of(self.task.details).forbidden
         about = [] if forbidden is None else [one for one in forbidden.arguments.values() if isinstance(one, str)]
-        line = self._decisive(self.plan.rule or "", about)
-        if line is not None:
+        for line in self._decisive(self.plan.rule or "", about):
             self.thoughts.add("p_line", line=line)
 
 

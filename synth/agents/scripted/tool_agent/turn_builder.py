@@ -115,11 +115,13 @@ class TurnBuilder(Reasons):
         if self.last is None or not self.last.turn.calls:
             return None
         given = self.last.turn.calls[-1].arguments
+        said = " ".join(said_by(result) for result in self.last.results)
         for tool in self.prompt.tools:
             needs = tool.parameters.get("required")
             if tool.name in self.view.changing or not isinstance(needs, list) or not needs:
                 continue
-            if all(isinstance(given.get(str(name)), str) for name in needs):
+            values = [given.get(str(name)) for name in needs]
+            if all(isinstance(value, str) and value in said for value in values):  # what was changed, not who pays
                 self.react(())
                 self.thoughts.add("p_check")
                 return self._turn([(tool.name, {str(name): given[str(name)] for name in needs})])

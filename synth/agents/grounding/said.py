@@ -1,0 +1,116 @@
+"""What the turns of a run say: notes, quotations, names; and the lists, facts and pages that were read before them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from synth.agents.contract import History, Prompt
+from synth.agents.scripted.matching import short
+from synth.agents.scripted.options import Option, listed_with
+from synth.agents.scripted.phrases import PHRASES, read_notes
+from synth.environments.observed import observe
+from synth.environments.passages import Passage
+from synth.environments.rendering import find_links, plain
+from synth.environments.shown import Hits
+from synth.text.words import fold
+
+__all__ = ["SaidRun", "SaidTurn", "named_in", "pattern", "says"]
+
+_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
+_LABEL = re.compile(r"\s*\([^()]*\)$")
+
+
+@lru_cache(maxsize=256)
+def pattern(intent: str) -> re.Pattern[str]:
+    """Any phrasing of ``intent``, its slots as groups ``a``, ``b``, ... by phrasing."""
+    options = []
+    for phrase in PHRASES.get(intent, ()):
+        parts = re.split(r"\{\w+\}", phrase)
+        options.append("(.+?)".join(map(re.escape, parts)))
+    return re.compile(rf"(?:(?<=\s)|\A)(?:{'|'.join(options)})(?=\s|\Z)") if options else re.compile(r"(?!)")
+
+
+def says(intents: Sequence[str], thought: str) -> re.Match[str] | None:
+    return next((found for intent in intents if (found := pattern(intent).search(thought)) is not None), None)
+
+
+def named_in(text: str, name: str) -> bool:
+    """Whether ``text`` holds ``name``, with or without what tells things of one name apart ("(1927 film)")."""
+    return any(f" {fold(form)} " in f" {fold(text)} " for form in (name, _LABEL.sub("", name)))
+
+
+@dataclass
+class SaidTurn:
+    """A turn as what it says."""
+
+    number: int
+    thought: str
+    notes: list[tuple[str, str]]
+    bare: str
+    """The thought without its quotations."""
+    quotes: list[str]
+
+
+class SaidRun:
+    """A run as what its turns say."""
+
+    def __init__(self, prompt: Prompt, history: History) -> None:
+        self.question, self.history = prompt.question, history
+        seen = [prompt.question]
+        self.turns: list[SaidTurn] = []
+        for number, step in enumerate(history):
+            thought = step.turn.thought or ""
+            quotes = [match.group(1) or match.group(2) for match in _QUOTED.finditer(thought)]
+            bare = _QUOTED.sub("this", thought)
+            self.turns.append(SaidTurn(number, thought, read_notes(thought, seen), bare, quotes))
+            seen += [plain(result.content) for result in step.results]
+        self.titles: dict[str, str] = {}
+        for step in history:
+            for result in step.results:
+                for item in find_links(result.content):
+                    self.titles.setdefault(item.target.split("#", 1)[0], item.anchor)
+
+    def listings(self, turn: SaidTurn) -> Iterator[list[str]]:
+        """Lists that the turn quotes a line of: "A, B and C" in a sentence, or the far ends of one relation."""
+        for step in self.history[: turn.number]:
+            for result in step.results:
+                shown = observe(result.content)
+                facts = [passage for passage in shown.passages if passage.fact is not None]
+                if any(passage.text in turn.quotes for passage in facts):
+                    yield _far_ends(facts, shown.about)
+                for passage in shown.passages:
+                    if passage.fact is None and passage.text in turn.quotes:
+                        runs = [listed_with(Option(item.anchor, passage)) for item in passage.links]
+                        yield from (names for at, names in enumerate(runs) if names and names not in runs[:at])
+
+    def fans(self, before: int) -> Iterator[list[str]]:
+        """The far ends of each relation that was read."""
+        for step in self.history[:before]:
+            for result in step.results:
+                shown = observe(result.content)
+                facts = [passage for passage in shown.passages if passage.fact is not None]
+                if facts:
+                    yield _far_ends(facts, shown.about)
+
+    def pages(self, before: int) -> dict[str, list[str]]:
+        """Sentences of the pages that were read, by title."""
+        found: dict[str, list[str]] = {}
+        for step in self.history[:before]:
+            for result in step.results:
+                shown = observe(result.content)
+                if shown.about and not isinstance(shown, Hits):
+                    title = self.titles.get(shown.about.split("#", 1)[0], shown.about)
+                    found.setdefault(short(title), []).extend(p.text for p in shown.passages if p.fact is None)
+        return found
+
+    def spoken_of(self, name: str, start: int) -> bool:
+        """Whether a thought from turn ``start`` on names ``name``, beside its quotations."""
+        return any(named_in(turn.bare, name) for turn in self.turns[start:])
+
+
+def _far_ends(facts: Sequence[Passage], about: str) -> list[str]:
+    ends = [end for passage in facts if passage.fact for end in (passage.fact.subject, passage.fact.object)]
+    return list(dict.fromkeys(end.name for end in ends if end.id != about))

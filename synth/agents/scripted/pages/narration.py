@@ -1,0 +1,76 @@
+"""What a planner over pages says of results and pages: what it opens, what it quotes, why it puts a page aside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from synth.agents.scripted.credibility import CredibilityCheck
+from synth.agents.scripted.matching import likeness, quotable, same_name, short
+from synth.agents.scripted.options import holds
+from synth.agents.scripted.pages.long_documents import LongDocuments
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.state import Value
+from synth.environments.passages import Passage
+from synth.environments.shown import Hit
+from synth.text.lists import listed
+
+__all__ = ["PageNarration"]
+
+
+class PageNarration(LongDocuments):
+    """The words of a planner over pages."""
+
+    credibility: CredibilityCheck | None = None
+
+    def _say_why(self, number: int, name: str, page: SeenDocument, intent: str) -> None:
+        if self.credibility is not None and self.credibility.rejects(number, name, page, self.thoughts):
+            return
+        said = self._speaking_of(name, page) if intent == "dismiss_why_silent" else None
+        if said is not None:
+            self.thoughts.add("dismiss_why_says", name=name, title=short(page.title), quote=said.text)
+        else:
+            self.thoughts.add(intent, name=name, title=short(page.title))
+
+    def _speaking_of(self, name: str, page: SeenDocument) -> Passage | None:
+        """A sentence of a page that names ``name``: who rejects it can't say that there is none."""
+        return next((s for s in page.sentences() if s.text != s.heading and holds(s.text, name)), None)
+
+    def fails(self, clue: Clue, name: str, value: Value) -> None:
+        page = self.seen.documents.get(value.document or "")
+        number = self.state.reading.clues.index(clue)
+        otherwise = self.chooser.contrary(number, name, page) if page is not None else None
+        if page is None or otherwise is None:
+            said = self._speaking_of(name, page) if page is not None else None
+            if said is not None and quotable(said.text):
+                self.thoughts.add("dismiss_why_says", title=short(value.name), name=name, quote=said.text)
+            else:
+                about = f"“{name}”" if clue.value else name
+                self.thoughts.add("dismiss_why_silent", title=value.name, name=about)
+            return
+        current = self.seen.documents.get(self.seen.current or "")
+        if current is not None and current is not page and self._just_read(current):
+            self.thoughts.add("silent", title=short(current.title))  # it was opened for this condition
+        self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
+
+    def _just_read(self, page: SeenDocument) -> bool:
+        return page.turns[-1] == self.seen.turns - 1
+
+    def _introduce(self, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
+        titles = list(dict.fromkeys(short(hit.title) for hit in hits))
+        if not same_name(chosen.title, name):
+            self.thoughts.add("hit_alike", title=short(chosen.title), name=name)
+        elif len(titles) > 1 and float(self.generator.random()) < 0.5:
+            near = sorted(titles, key=lambda title: (-likeness(title, name), titles.index(title)))[:3]
+            shown = [title for title in titles if title in {*near, short(chosen.title)}]
+            self.thoughts.add("hit_among", titles=listed(shown), title=short(chosen.title))
+        else:
+            self.thoughts.add("hit_named", title=short(chosen.title))
+
+    def quote(self, sentence: Passage, title: str, about: str) -> None:
+        text = sentence.text
+        if not quotable(text):
+            at = max(text.find(about), 0)
+            end = text.find(" ", min(len(text), at + len(about) + 90))
+            text = text[text.rfind(" ", 0, max(0, at - 90)) + 1 : end if end > 0 else len(text)]
+        self.thoughts.add("quote", quote=text.replace('"', "”") if '"' in text else text, title=title)
