@@ -46,6 +46,8 @@ INSTRUMENTS: dict[Symbol, str] = {
 }
 """Used by tests only, and kept beside the private code that they share."""
 CALLED_BY_OTHERS = {
+    "synth.dataset.reader:Dataset._repr_html_": "notebooks",
+    "synth.pipelines.request:BuildResult._repr_html_": "notebooks",
     "synth.environments.mcp.connection:_Overheard.last_context": "the MCP SDK",
     "synth.training.verl:EnvironmentTool.calc_reward": "verl",
     "synth.training.verl:EnvironmentTool.get_openai_tool_schema": "verl",
