@@ -23,6 +23,8 @@ class JudgmentKind(StrEnum):
     """Whether an answer that no rule took for right means the same as the right one, by the ``judge``."""
     RUN = "run"
     """How good a whole run is, 1 to 5 (OS-Genesis, arXiv 2412.19723)."""
+    CHECKLIST = "checklist"
+    """How much of its task's checklist a run meets (CM2, arXiv 2602.12268)."""
     FAILURE = "failure"
     """Who failed a run, and at which step (Who&When, arXiv 2505.00212)."""
 
@@ -49,17 +51,17 @@ class JudgmentRow(Row):
     pair_id: Annotated[str | None, Ref("preferences")]
     """Of a pair, its id."""
     verdict: NonEmpty
-    """``scored``; ``agrees`` or ``disagrees`` with the pair; ``equivalent`` or ``different``; ``rated``; of a
-    failure what it rests on, ``continuations``, ``labels`` or the ``record``; or ``abstains``."""
+    """``scored``; ``agrees`` or ``disagrees`` with the pair; ``equivalent`` or ``different``; ``rated``; of a checklist
+    ``counted``; of a failure what it rests on, ``continuations``, ``labels`` or the ``record``; or ``abstains``."""
     value: float | None
     """Of an action 0 to 1; of a run 1 to 5; of a pair 1 where it agrees and 0 where it does not; of an answer 1 where
-    it is equivalent and 0 where not; of a failure how much speaks for this step, 0 to 1. None = abstained: never taken
-    for a 0."""
+    it is equivalent and 0 where not; of a checklist the weight of what is met, 0 to 1; of a failure how much speaks for
+    this step, 0 to 1. None = abstained: never taken for a 0."""
     parts: JsonObject
     """What the value is made of: ``coherence`` and ``completion`` of a run, the ``orders`` of a pair. Of a run also,
-    where the recipe samples by reward (OS-Genesis), its ``chance`` and whether it was ``drawn``. Of a failure the
-    ``agent`` (null in a run of one), the class of ``failure`` as in ``steps``, and the ``next`` steps that come into
-    question."""
+    where the recipe samples by reward (OS-Genesis), its ``chance`` and whether it was ``drawn``. Of a checklist its
+    ``items``, each true, false or null. Of a failure the ``agent`` (null in a run of one), the class of ``failure`` as
+    in ``steps``, and the ``next`` steps that come into question."""
     cites: tuple[int, ...]
     """Steps that the verdict rests on, as the judge says; all of them exist."""
     reason: str

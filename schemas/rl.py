@@ -6,12 +6,13 @@ from typing import Annotated, ClassVar, Literal
 
 from synth.schemas.documents import ValueKind
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import JsonList, Key, NonEmpty, Ref, Row, Split
+from synth.schemas.row import JsonList, JsonObject, Key, NonEmpty, Ref, Row, Split
 from synth.schemas.steps import StepRow
 from synth.schemas.tasks import AnswerPart, Shape
 from synth.schemas.trajectories import Role
 
 __all__ = [
+    "Criterion",
     "ExtraInfo",
     "GroundTruth",
     "Message",
@@ -43,6 +44,8 @@ class RubricFact(Row):
     """The words of a document that state it."""
     document_id: NonEmpty
     """The document that they stand in."""
+    needs: tuple[int, ...] = ()
+    """Hops of the rubric that have to be known first: what links the chain of evidence to the answer."""
 
 
 class RubricItem(Row):
@@ -56,6 +59,20 @@ class RubricItem(Row):
     """What a response may call it: its name first, then aliases and other ways to write a value."""
     facts: tuple[RubricFact, ...]
     """The hops that end at it, one rubric each."""
+
+
+class Criterion(Row):
+    """One item of a task's checklist: something to be seen in a good run (CM2, arXiv 2602.12268)."""
+
+    text: NonEmpty
+    """The item in words."""
+    kind: Literal["state", "call", "no_call", "answer", "evidence", "named"]
+    """``evidence``: a page that was read. ``named``: a finding that the response names. The others as in the plan's
+    :class:`synth.schemas.plans.ChecklistItem`: only the environment can tell of states and calls."""
+    weight: float
+    """Its part of the whole, from 0 to 1; all items together weigh 1."""
+    details: JsonObject = {}
+    """What a rule looks at."""
 
 
 class GroundTruth(Row):
@@ -79,6 +96,8 @@ class GroundTruth(Row):
     rubric: tuple[RubricItem, ...] = ()
     """All that the walk finds: the answer, the bridges, the members and the values. Things that the question itself
     names are not in it. Empty for given questions, which have no walk."""
+    checklist: tuple[Criterion, ...] = ()
+    """The items of the plan, or of the walk, with weights. Empty for given questions."""
 
 
 class RewardModel(Row):

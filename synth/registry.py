@@ -131,7 +131,10 @@ SHAPES: Mapping[str, str] = {
 LABEL_RULES: Mapping[str, str] = {}
 """What looks at a run's labels after our own rules, where a recipe names it."""
 REWARDS: Mapping[str, str] = {
+    "checklist": "synth.annotate.rewards:checklist_rewards",
+    "cited": "synth.annotate.rewards:cited_rewards",
     "grounded": "synth.annotate.rewards:group_rewards",
+    "stages": "synth.annotate.rewards:stage_rewards",
 }
 """Reward functions that rows for reinforcement learning name."""
 ENVIRONMENTS: Mapping[str, str] = {

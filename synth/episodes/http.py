@@ -6,10 +6,13 @@
                    -> {"session", "task", "question", "instructions", "tools", "calls_left"}
     POST /step     {"session", "calls": [{"name", "arguments"}]}
                    -> {"results": [{"call_id", "name", "content", "error"}], "calls_left"}
-    POST /score    {"session", "answer"?}             -> {"reward": 1.0, 0.0 or null, "verdict": {...}, "task", "calls"}
+    POST /score    {"session", "answer"?}             -> {"reward": 1.0, 0.0 or null, "verdict": {...}, "task", "calls",
+                                                           "checklist": [{"text", "kind", "weight", "met"}], "credit"}
     POST /close    {"session"}                        -> {"closed": true or false}
 
-A reward of null means that no rule could tell. ``/score`` ends the session, and so does not coming back for a while.
+A reward of null means that no rule could tell. ``checklist`` holds the items of a reverse task's plan and whether each
+is met (null: not known), ``credit`` the weight of those that are (CM2, arXiv 2602.12268; null where one is not known).
+``/score`` ends the session, and so does not coming back for a while.
 A tool call that is wrong is not a mistake of the request: it is answered in words, as an agent gets it, with ``error``
 saying of what kind it is. A request that is wrong is answered as ``synth.serving.json_http`` says, with 404 for a task
 or session that is not there, 409 when a session's calls are used up and 503 when too many sessions are open. The gold
@@ -22,6 +25,8 @@ from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from synth.agents.credit import credit_of, weights_of
+from synth.agents.plan_view import plan_of
 from synth.episodes.sessions import NoSession, Session, Sessions, Trouble
 from synth.errors import InputError
 from synth.serving.json_http import JsonServer, WrongRequest
@@ -124,7 +129,20 @@ def _score(server: EpisodeServer, body: Mapping[str, Any]) -> dict[str, Any]:
     session: Session = scored[0]
     verdict = scored[1]
     reward = None if verdict.correct is None else float(verdict.correct)
-    return {"reward": reward, "verdict": verdict.model_dump(), "task": session.task.id, "calls": session.calls}
+    plan = plan_of(session.task)
+    items = () if plan is None else plan.checklist
+    weights = weights_of([item.kind for item in items])
+    return {
+        "reward": reward,
+        "verdict": verdict.model_dump(),
+        "task": session.task.id,
+        "calls": session.calls,
+        "checklist": [
+            {"text": item.text, "kind": item.kind, "weight": weight, "met": met}
+            for item, weight, met in zip(items, weights, session.checklist, strict=True)
+        ],
+        "credit": credit_of(weights, session.checklist),
+    }
 
 
 def _close(server: EpisodeServer, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
+from synth.agents.checklists import checklist_results
+from synth.agents.plan_view import plan_of
+from synth.environments.app.environment import AppEpisode
 from synth.environments.contract import Environment, Episode, ToolCall, ToolResult
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -66,6 +69,10 @@ class Session:
         self.key = key
         self.task = task
         self.calls = 0
+        self.made: list[tuple[ToolCall, ToolResult]] = []
+        """What was called, with what came of it: kept where the task has a checklist."""
+        self.checklist: tuple[bool | None, ...] = ()
+        """Once it was scored: which items of the plan's checklist are met."""
         self.used = now
         self.busy = 0
         """Requests that are at work on it."""
@@ -182,7 +189,10 @@ class Sessions:
                 raise NoSession(Trouble.SPENT, f"a session has {self.max_calls} calls, of which {left} are left")
             asked = [_call(number, *one) for number, one in enumerate(calls, start=session.calls)]
             session.calls += len(asked)
-            return tuple(episode.step(one) for one in asked)
+            results = tuple(episode.step(one) for one in asked)
+            if plan_of(session.task) is not None:
+                session.made += zip(asked, results, strict=True)
+            return results
 
         try:
             return session.run(made)
@@ -203,7 +213,12 @@ class Sessions:
             if session.episode is None or session.over:
                 raise NoSession(Trouble.UNKNOWN_SESSION, "the session is over")
             session.over = True
-            return session.episode.check(answer)
+            verdict, plan = session.episode.check(answer), plan_of(session.task)
+            if plan is not None:
+                end = session.episode.difference() if isinstance(session.episode, AppEpisode) else None
+                met = checklist_results(plan.checklist, session.made, end, answer, correct=verdict.correct)
+                session.checklist = met
+            return verdict
 
         try:
             return session, session.run(checked)

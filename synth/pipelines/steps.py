@@ -40,6 +40,7 @@ from synth.pipelines.collaborators import (
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
+from synth.prompting import load_prompt
 from synth.recipe.keys import HELD
 from synth.recipe.model import Recipe
 from synth.recipe.parts import Pairs
@@ -324,7 +325,7 @@ def _ratings(recipe: Recipe) -> Iterator[Run]:
         if wanted.answers:
             answers = assistant_of("judge", who, assistant("answer_judge"), prompt_named(ANSWER_PROMPT).ref)
     for role in recipe.acting if recipe.has_tasks else ():
-        values = {"rater": rater, "answers": answers, "graded": wanted.graded}
+        values = {"rater": rater, "answers": answers, "graded": wanted.graded, "checklist": wanted.checklist}
         yield Run(f"{role}-ratings", "judge_runs", values, role)
 
 
@@ -363,7 +364,8 @@ def _rl(recipe: Recipe) -> Iterator[Run]:
         # Tools and their description are the same; whoever trains says what stands behind them.
         environment = environment_of(recipe, simulated=False)
         reward = None if recipe.reward == "grounded" else named("rewards", recipe.reward, {})
-        values = {"environment": environment, "reward": reward}
+        cite = load_prompt("rl/cite").ref if recipe.reward == "cited" else None
+        values = {"environment": environment, "reward": reward, "citations": cite}
         yield Run("rl", "rl", {**values, **prompt_values(spec_of(recipe).rl_prompt)})
 
 

@@ -91,6 +91,9 @@ class Ratings(Described):
     steps: bool = False
     """Also ask the judge to label the steps that the rules leave open in runs on questions without a walk (imported
     runs, given questions). Needs ``roles.judge``."""
+    checklist: bool = False
+    """Also hold runs against the checklists of their tasks (CM2, arXiv 2602.12268): the share of the weight that each
+    meets, and item by item what."""
     graded: bool = True
     """Draw runs with a chance proportional to their rating (OS-Genesis, arXiv 2412.19723) in place of a yes or no: the
     rating says which were ``drawn``, and ``synth export --select drawn=true`` takes those."""

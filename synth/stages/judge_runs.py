@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from synth.agents.credit import credit_of
+from synth.annotate.rewards.met import met_of
 from synth.annotate.rewards.model_judge import ModelAnswerJudge
 from synth.annotate.rewards.rating import Rater
 from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
+from synth.schemas.rl import Criterion
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -26,6 +29,8 @@ class JudgeRunsConfig(StageConfig):
     """Who rates runs."""
     answers: Implementation | None = None
     """Who compares answers that no rule took for right with the right one; None = no one."""
+    checklist: bool = False
+    """Whether runs are held against the checklists of their tasks."""
     graded: bool = True
     """Whether rated runs are sampled, each with a chance proportional to its reward: ``parts`` then say the ``chance``
     and whether it was ``drawn``."""
@@ -36,7 +41,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
     answer. Nothing else changes by them: ``success`` is the rules'."""
 
     name = "judge_runs"
-    version = 4
+    version = 6
     config_type = JudgeRunsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}
@@ -90,10 +95,27 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
                     calls=found.calls,
                 )
             )
+        if self.config.checklist and (met := met_of(task, row)):
+            rows.append(self._checklist(row, met))
         for one in rows:
             name = f"{one.kind.value}.{one.verdict}"
             self.context.metrics.add(name)
         return Outcome(kept=tuple(rows))
+
+    def _checklist(self, row: TrajectoryRow, met: Sequence[tuple[Criterion, bool | None]]) -> JudgmentRow:
+        value = credit_of([item.weight for item, _ in met], [yes for _, yes in met])
+        unknown = [item.text for item, yes in met if yes is None]
+        done = sum(yes is True for _, yes in met)
+        return run_judgment(
+            row,
+            JudgmentKind.CHECKLIST,
+            "abstains" if value is None else "counted",
+            value,
+            reason=f"its record does not tell: {unknown[0]}" if unknown else f"{done} of {len(met)} items are met",
+            provenance=self.context.provenance,
+            parts={"items": {item.text: yes for item, yes in met}},
+            abstained=Reason.UNSURE if value is None else None,
+        )
 
     def _by(self, who: Implementation) -> Provenance:
         told = [str(value) for name, value in who.versions.items() if name.startswith("prompt ")]

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import ClassVar
 
+from synth.annotate.rewards.reward import VERIFIERS
 from synth.annotate.rewards.truth import ground_truth
 from synth.environments.contract import Environment
 from synth.identity import digest
-from synth.prompting import load_prompt
+from synth.prompting import PromptRef, load_prompt
 from synth.schemas.rl import ExtraInfo, Message, RewardModel, RlRow, RunValues, TurnValue, Verifier
 from synth.schemas.row import Row
 from synth.schemas.steps import StepRow
@@ -25,6 +26,8 @@ class RlRowsConfig(StageConfig):
     """Whose tools the policy has."""
     reward: Implementation | None = None
     """The reward function of the rows; None = the one that ships."""
+    citations: PromptRef | None = None
+    """What asks for citations, below the system prompt; None = nothing does."""
     prompt: str = "rl/search"
     """The system prompt's file, without its version. It asks for the way to the answer, which the rubric rewards."""
     prompt_version: int
@@ -36,7 +39,7 @@ class RlRows(RowStage[RlRowsConfig, Task]):
     """One row per task."""
 
     name = "rl"
-    version = 3
+    version = 5
     config_type = RlRowsConfig
     reads = ("tasks",)
     optional = ("policy_steps", "teacher_steps")
@@ -56,7 +59,13 @@ class RlRows(RowStage[RlRowsConfig, Task]):
         self._system = prompt.render(instructions=self._environment.instructions())
         self._verifier = Verifier()
         if config.reward is not None:
-            self._verifier = Verifier(function=config.reward.factory, version=config.reward.version or 1)
+            name = config.reward.factory
+            self._verifier = VERIFIERS.get(name) or Verifier(function=name, version=config.reward.version or 1)
+        if config.citations is not None:
+            cite = load_prompt(config.citations.id, config.citations.version)
+            if cite.ref != config.citations:
+                raise ValueError(f"prompt {cite.ref} is not the one that was planned ({config.citations})")
+            self._system += "\n\n" + cite.render()
         self._steps = [
             RowsByKey(context.inputs.table(name), "task_id") for name in self.optional if name in context.inputs
         ]

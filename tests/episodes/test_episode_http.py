@@ -224,6 +224,7 @@ def test_an_episode_from_reset_to_score(server: EpisodeServer) -> None:
     assert [result["error"] for result in second["results"]] == [None, "bad_arguments", "unknown_tool"]
     status, scored = ask(server, "/score", {"session": begun["session"], "answer": task.answer})
     assert (status, scored["reward"], scored["verdict"]["correct"], scored["calls"]) == (200, 1.0, True, 5)
+    assert (scored["checklist"], scored["credit"]) == ([], None), "only a plan has a checklist"
     assert ask(server, "/step", {"session": begun["session"], "calls": calls})[0] == 404
 
 

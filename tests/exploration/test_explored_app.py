@@ -7,12 +7,15 @@ from itertools import permutations
 import pytest
 from explored_apps import APPLICATIONS, environment, exploration, outcomes, plan_of, played, tasks, tool_calls
 
+from synth.agents.checklists import checklist_results
+from synth.agents.credit import credit_of, weights_of
 from synth.environments.app.state import Goal
 from synth.environments.contract import ToolCall
-from synth.exploration.app.checklist import checklist_results
+from synth.episodes.sessions import Sessions
 from synth.exploration.app.requests import AppRequests
 from synth.exploration.app.solution import same_request
 from synth.exploration.app.walking import violations
+from synth.schemas.tasks import Task
 
 SEED = 11
 COUNT = 24
@@ -34,7 +37,7 @@ def test_solutions_come_to_the_goal_and_satisfy_the_verdict_and_the_checklist(ap
         assert errors == ["refused"] * len(tried) + [None] * (len(done) - len(tried)), task.question
         verdict = episode.check(task.answer)
         assert verdict.correct, (task.question, verdict.evidence)
-        assert all(checklist_results(plan, done, episode.difference(), task.answer)), task.question
+        assert all(checklist_results(plan.checklist, done, episode.difference(), task.answer)), task.question
         episode.close()
 
 
@@ -136,3 +139,41 @@ def test_goal_of_a_task_that_changes_nothing_is_the_beginning() -> None:
     assert quiet
     for task in quiet:
         assert Goal.model_validate(task.details["goal"]).changes == ()
+
+
+class OneTask:
+    """All that a server has to look up."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def __len__(self) -> int:
+        return 1
+
+    def by_id(self, name: str) -> Task | None:
+        return self._task if name == self._task.id else None
+
+    def by_number(self, number: int) -> Task:
+        return self._task
+
+
+def test_a_served_episode_gives_credit_item_by_item() -> None:
+    task = next(one for one in tasks("airline", COUNT, SEED) if sum(call.changes for call in plan_of(one).calls) > 1)
+    sessions = Sessions(environment("airline"), OneTask(task))
+    plan = plan_of(task)
+    weights = weights_of([item.kind for item in plan.checklist])
+    assert sum(weights) == pytest.approx(1.0)
+    credits = []
+    calls = [(call.name, call.arguments) for call in tool_calls([*plan.attempts, *plan.calls])]
+    calls += [("ask_user", {"question": f"Please tell me: {fact.keywords[0]}?"}) for fact in plan.user]
+    for made in (calls, calls[:-1] if not plan.user else [], []):
+        session = sessions.begin(task)
+        if made:
+            sessions.step(session.key, made)
+        scored, _ = sessions.score(session.key, task.answer)
+        assert len(scored.checklist) == len(plan.checklist)
+        credits.append(credit_of(weights, scored.checklist))
+    whole, part, nothing = credits
+    assert None not in credits
+    assert whole == pytest.approx(1.0)
+    assert (nothing or 0.0) <= (part or 0.0) < whole

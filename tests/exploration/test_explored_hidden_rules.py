@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from explored_apps import APPLICATIONS, environment, plan_of, played, run, tasks, tool_calls
 
+from synth.agents.checklists import checklist_results
 from synth.agents.grounding.check import ungrounded
 from synth.agents.plan_view import PlanView
 from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.annotate.labels.findings import findings_of
-from synth.exploration.app.checklist import checklist_results
 from synth.exploration.app.walking import quiet_variants, variant_of
 from synth.schemas.tasks import Task
 
@@ -61,7 +61,7 @@ def test_the_teacher_tries_once_says_what_it_saw_and_does_what_would_do(applicat
         assert task.details["hidden"]["text"] not in " ".join(step.turn.thought or "" for step in done.history)
         spoken += any("rule" in (step.turn.thought or "") for step in done.history)
         episode, _ = played(task, [call for call, _ in calls])
-        assert all(checklist_results(plan_of(task), calls, episode.difference(), said))
+        assert all(checklist_results(plan_of(task).checklist, calls, episode.difference(), said))
         episode.close()
         moves = [finding.assessment for finding in findings_of(task, done.history) if finding.assessment is not None]
         assert not {move.kind.value for move in moves} & {"invalid", "repeated_failure", "changed"}

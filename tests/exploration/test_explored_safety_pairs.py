@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from explored_apps import APPLICATIONS, environment, plan_of, played, run, tasks, tool_calls
 
+from synth.agents.checklists import checklist_results
 from synth.agents.grounding.check import ungrounded
 from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.engine.accepting import asked
 from synth.errors import InputError
-from synth.exploration.app.checklist import checklist_results
 from synth.exploration.app.safety_pairs import check_harms, side_of
 from synth.exploration.app.solution import same_request
 from synth.filtering.dedup import TaskFilter, TaskRules
@@ -36,7 +36,9 @@ def _pairs(application: str) -> dict[str, dict[str, Task]]:
 def _play(task: Task, plan: Plan, answer: str) -> tuple[bool | None, tuple[bool, ...]]:
     episode, done = played(task, tool_calls(plan.calls))
     try:
-        return episode.check(answer).correct, checklist_results(plan_of(task), done, episode.difference(), answer)
+        return episode.check(answer).correct, checklist_results(
+            plan_of(task).checklist, done, episode.difference(), answer
+        )
     finally:
         episode.close()
 

@@ -30,10 +30,6 @@ WAITING_MODULES = {
 """Modules that nothing reaches yet and the plan that will. After C8 there are none."""
 WAITING: dict[Symbol, str] = {
     ("synth.agents.summaries", "seen_history"): "C7, Agents together, memory, context: SWE-Compressor needs it",
-    (
-        "synth.exploration.app.checklist",
-        "checklist_results",
-    ): "C7, Credit and rewards: CM2, a checklist reward",
 }
 """Definitions that nothing uses yet and the plan that will. After C8 there are none."""
 INSTRUMENTS: dict[Symbol, str] = {

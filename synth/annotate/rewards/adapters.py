@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from synth.annotate.rewards.response import OBSERVATIONS
-from synth.annotate.rewards.reward import Reward, group_rewards, reward
+from synth.annotate.rewards.reward import Reward, Rule, group_rewards, reward
 from synth.annotate.rewards.truth import read_truth
 from synth.errors import InputError
 from synth.identity import digest
@@ -28,6 +28,7 @@ def batch_rewards(
     groups: Sequence[Hashable] | None = None,
     *,
     observations: str | None = None,
+    rule: Rule = "grounded",
 ) -> list[Reward]:
     """The rewards of responses to several prompts, in order.
 
@@ -53,7 +54,7 @@ def batch_rewards(
             raise InputError(f"group {group!r} has several ground truths", mend="a group answers one prompt")
         truth = read[id(truths[members[0]])]
         try:
-            found = group_rewards([responses[place] for place in members], truth, observations=observations)
+            found = group_rewards([responses[place] for place in members], truth, observations=observations, rule=rule)
         except InputError as error:
             raise InputError(error.what, where=_renumbered(error.where, members), mend=error.mend) from None
         for place, one in zip(members, found, strict=True):
@@ -82,6 +83,8 @@ def trl_reward(
     prompts: Sequence[Any] | None = None,
     completions: Sequence[Any] = (),
     reward_model: Sequence[Any] | None = None,
+    *,
+    rule: Rule = "grounded",
     **columns: Any,
 ) -> list[float | None]:
     """A reward function for TRL's ``GRPOTrainer`` over the tables ``rl`` and ``contexts``.
@@ -90,6 +93,7 @@ def trl_reward(
     with the same ``extra_info.id`` (or, where that column was dropped, the same ground truth) are one group. In
     distributed training TRL hands over what one process generated: see to it that a group stays on one
     (``per_device_train_batch_size`` a multiple of ``num_generations``), else the best rubric is that of a part.
+    ``rule``: another reward than the default, as ``functools.partial(trl_reward, rule="cited")``.
 
     Returns:
         One float in [0, 1] per completion; None where no rule can judge the answer, which TRL leaves out.
@@ -104,7 +108,7 @@ def trl_reward(
     groups = None
     if infos is not None and all(isinstance(info, Mapping) and info.get("id") for info in infos):
         groups = [str(info["id"]) for info in infos]
-    return [one.value for one in batch_rewards(completions, reward_model, groups)]
+    return [one.value for one in batch_rewards(completions, reward_model, groups, rule=rule)]
 
 
 def compute_score(
@@ -114,6 +118,7 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     *,
     observations: str | None = OBSERVATIONS,
+    rule: Rule = "grounded",
     **others: Any,
 ) -> dict[str, Any]:
     """A reward function for verl, one response at a time, so without a group: the rubric counts in full only when all
@@ -121,7 +126,7 @@ def compute_score(
 
     ``solution_str`` is the decoded response; of an agent, all its turns with what tools said in between, which
     ``observations`` (a regular expression) cuts out: set it for your chat template through
-    ``custom_reward_function.reward_kwargs``.
+    ``custom_reward_function.reward_kwargs``; ``rule`` likewise, for another reward than the default.
 
     Returns:
         ``score`` in [0, 1]; ``acc`` 1.0 for a right answer; ``rubric``; ``abstained`` 1.0 where no rule can judge the
@@ -130,7 +135,7 @@ def compute_score(
     Raises:
         InputError: something is of another form.
     """
-    return _scored(reward(solution_str, ground_truth, observations=observations))
+    return _scored(reward(solution_str, ground_truth, observations=observations, rule=rule))
 
 
 def compute_scores(
@@ -140,6 +145,7 @@ def compute_scores(
     extra_infos: Sequence[Mapping[str, Any] | None] | None = None,
     *,
     observations: str | None = OBSERVATIONS,
+    rule: Rule = "grounded",
     **others: Any,
 ) -> list[dict[str, Any]]:
     """As :func:`compute_score`, for a batch and so with groups: for verl's batch reward manager. Responses to the same
@@ -151,7 +157,7 @@ def compute_scores(
     groups = None
     if extra_infos is not None and all(isinstance(info, Mapping) and info.get("id") for info in extra_infos):
         groups = [str(info["id"]) for info in extra_infos if info is not None]
-    found = batch_rewards(list(solution_strs), list(ground_truths), groups, observations=observations)
+    found = batch_rewards(list(solution_strs), list(ground_truths), groups, observations=observations, rule=rule)
     return [_scored(one) for one in found]
 
 

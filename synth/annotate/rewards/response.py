@@ -11,7 +11,7 @@ from typing import Any
 from synth.environments.answers import final_answer
 from synth.errors import InputError
 
-__all__ = ["OBSERVATIONS", "Response", "read_response"]
+__all__ = ["OBSERVATIONS", "Response", "read_response", "text_of"]
 
 OBSERVATIONS = r"<tool_response>.*?(?:</tool_response>|\Z)"
 """What tools said inside a decoded response (chat templates of the Hermes and Qwen families). Trainers that decode all
@@ -55,7 +55,7 @@ def read_response(response: Any, *, observations: str | None = None, where: str 
         last = None
         if message["role"] != "assistant":
             continue
-        content = _content(message.get("content"), f"{where}[{place}].content")
+        content = text_of(message.get("content"), f"{where}[{place}].content")
         thought = message.get("reasoning_content")
         written += [part for part in (thought if isinstance(thought, str) else "", content) if part]
         if not message.get("tool_calls"):
@@ -71,7 +71,12 @@ def _pattern(observations: str) -> re.Pattern[str]:
         raise InputError(f"is not a regular expression: {error}", where="observations") from None
 
 
-def _content(content: Any, where: str) -> str:
+def text_of(content: Any, where: str) -> str:
+    """The text of a message's content.
+
+    Raises:
+        InputError: it is of another form.
+    """
     if content is None:
         return ""
     if isinstance(content, str):

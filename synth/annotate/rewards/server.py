@@ -7,6 +7,7 @@
 
 ``/trl`` and ``/verl`` take the keyword arguments of the functions in ``synth.annotate.rewards.adapters`` as one
 object. An item of ``/score`` names its ground truth by the id of a row or of a task where the server holds a dataset.
+``rule`` beside ``items``, ``completions`` or ``solution_strs`` asks for another reward than ``grounded``.
 Items with the same ``group`` (without one: with the same ground truth) are weighed against each other, so send a
 group in one request.
 
@@ -19,6 +20,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from synth.annotate.rewards.adapters import batch_rewards, compute_scores, trl_reward
+from synth.annotate.rewards.reward import RULES, Rule
 from synth.errors import InputError
 from synth.schemas.rl import GroundTruth, Verifier
 from synth.serving.json_http import JsonServer
@@ -69,7 +71,7 @@ def _score(server: RewardServer, body: Mapping[str, Any]) -> dict[str, Any]:
     given = [group for group in groups if group is not None]
     if given and len(given) < len(groups):
         raise InputError("some items name a group and others do not", where="items", mend="name it for all or for none")
-    found = batch_rewards([item["response"] for item in items], truths, groups if given else None)
+    found = batch_rewards([item["response"] for item in items], truths, groups if given else None, rule=_rule(body))
     return {"rewards": [one.to_dict() for one in found]}
 
 
@@ -88,13 +90,22 @@ def _truth(server: RewardServer, item: Mapping[str, Any], where: str) -> Any:
 def _trl(server: RewardServer, body: Mapping[str, Any]) -> dict[str, Any]:
     completions, models = _list(body, "completions"), _list(body, "reward_model")
     infos = _list(body, "extra_info") if "extra_info" in body else None
-    return {"rewards": trl_reward(completions=completions, reward_model=models, extra_info=infos)}
+    return {"rewards": trl_reward(completions=completions, reward_model=models, rule=_rule(body), extra_info=infos)}
 
 
 def _verl(server: RewardServer, body: Mapping[str, Any]) -> dict[str, Any]:
     solutions, truths = _list(body, "solution_strs"), _list(body, "ground_truths")
     infos = _list(body, "extra_infos") if "extra_infos" in body else None
-    return {"scores": compute_scores(solution_strs=solutions, ground_truths=truths, extra_infos=infos)}
+    found = compute_scores(solution_strs=solutions, ground_truths=truths, extra_infos=infos, rule=_rule(body))
+    return {"scores": found}
+
+
+def _rule(body: Mapping[str, Any]) -> Rule:
+    wanted = body.get("rule", RULES[0])
+    found = next((rule for rule in RULES if rule == wanted), None)
+    if found is None:
+        raise InputError(f"there is no reward {str(wanted)[:60]!r}", where="rule", mend=f"use {', '.join(RULES)}")
+    return found
 
 
 def _list(body: Mapping[str, Any], key: str) -> list[Any]:

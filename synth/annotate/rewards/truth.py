@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from synth.annotate.rewards.criteria import criteria_of
 from synth.errors import InputError
 from synth.schemas.plans import AnyGoal, Wanted
 from synth.schemas.rl import GroundTruth, RubricFact, RubricItem
@@ -25,22 +26,23 @@ def ground_truth(task: Task) -> GroundTruth:
     nor is a result that was computed and that no document states.
     """
     found: dict[str, RubricItem] = {}
-    for number, hop in enumerate(task.walk.hops):
-        node = hop.target
-        names = _names(node)
-        entity = node.document_id is not None or node.id in task.gold_entities
-        if node.kind == "range" or (not entity and mentions(task.question, names) is not None):
-            continue
-        if entity and node.id not in task.gold_entities:
-            continue
-        fact = RubricFact(hop=number, statement=hop.evidence.quote, document_id=hop.evidence.document_id)
+    asked = [number for number, hop in enumerate(task.walk.hops) if _is_finding(task, hop.target)]
+    for number in asked:
+        hop = task.walk.hops[number]
+        node, names = hop.target, _names(hop.target)
+        fact = RubricFact(
+            hop=number,
+            statement=hop.evidence.quote,
+            document_id=hop.evidence.document_id,
+            needs=_rubric_needs(task, number, frozenset(asked)),
+        )
         known = found.get(node.id)
         if known is None:
             found[node.id] = RubricItem(entity=node.id, kind=node.kind, names=names, facts=(fact,))
         else:
             both = tuple(dict.fromkeys((*known.names, *names)))
             found[node.id] = known.model_copy(update={"names": both, "facts": (*known.facts, fact)})
-    parts = task.answer_parts
+    parts, rubric = task.answer_parts, tuple(found.values())
     return GroundTruth(
         question=task.question,
         answer=task.answer,
@@ -49,8 +51,24 @@ def ground_truth(task: Task) -> GroundTruth:
         answer_parts=parts,
         answer_ordered=task.answer_ordered,
         judged_by=_judged_by(task),
-        rubric=tuple(found.values()),
+        rubric=rubric,
+        checklist=criteria_of(task, rubric),
     )
+
+
+def _is_finding(task: Task, node: Node) -> bool:
+    """Whether a response that shows its way names it: neither a range nor something that the question names."""
+    if node.document_id is not None or node.id in task.gold_entities:
+        return node.id in task.gold_entities and node.kind != "range"
+    return node.kind != "range" and mentions(task.question, _names(node)) is None
+
+
+def _rubric_needs(task: Task, number: int, asked: frozenset[int]) -> tuple[int, ...]:
+    """What a hop needs, past hops that are not asked for."""
+    found: set[int] = set()
+    for need in task.walk.hops[number].needs:
+        found |= {need} if need in asked else set(_rubric_needs(task, need, asked))
+    return tuple(sorted(found))
 
 
 def _judged_by(task: Task) -> Literal["answer", "state"]:
@@ -90,11 +108,27 @@ def read_truth(value: Any, where: str = "ground_truth") -> GroundTruth:
     if "ground_truth" in value and "answer" not in value:
         return read_truth(value["ground_truth"], f"{where}.ground_truth")
     try:
-        return GroundTruth.model_validate(_plain(value))
+        return GroundTruth.model_validate(_decoded(_plain(value)))
+    except json.JSONDecodeError:
+        raise InputError("its details are not JSON", where=f"{where}.checklist") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join([where, *(str(part) for part in first["loc"])])
         raise InputError(first["msg"], where=place) from None
+
+
+def _decoded(value: dict[str, Any]) -> dict[str, Any]:
+    """Tables hold the details of a checklist's items as JSON."""
+    items = value.get("checklist")
+    if isinstance(items, list):
+        read = [
+            {**item, "details": json.loads(item["details"])}
+            if isinstance(item, dict) and isinstance(item.get("details"), str)
+            else item
+            for item in items
+        ]
+        return {**value, "checklist": read}
+    return value
 
 
 def _plain(value: Any) -> Any:

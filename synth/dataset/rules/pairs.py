@@ -264,6 +264,7 @@ WORDS: Mapping[JudgmentKind, Mapping[str, tuple[float, float]]] = {
     JudgmentKind.PAIR: {"agrees": (1, 1), "disagrees": (0, 0)},
     JudgmentKind.ANSWER: {"equivalent": (1, 1), "different": (0, 0)},
     JudgmentKind.RUN: {"rated": (1, 5)},
+    JudgmentKind.CHECKLIST: {"counted": (0, 1)},
     JudgmentKind.FAILURE: {"continuations": (0, 1), "labels": (1, 1), "record": (0, 1)},
 }
 """The words of each kind beside ``abstains``, and from what to what their value goes."""

@@ -14,11 +14,12 @@ import numpy as np
 from synth.annotate.contexts.admit import may_hold
 from synth.annotate.contexts.rows import preview_of, shares_of
 from synth.annotate.contexts.tokens import WordTokenizer
+from synth.annotate.rewards.reward import VERIFIERS
 from synth.dataset.rules.rules import Known, Place, rule
 from synth.dataset.rules.tasks import hashed_truth, of_task
 from synth.schemas.contexts import ContextRow
 from synth.schemas.documents import Document
-from synth.schemas.rl import RlRow, Verifier
+from synth.schemas.rl import RlRow
 from synth.schemas.row import Split
 
 __all__ = ["TIERS", "TRAINING_RULES"]
@@ -33,7 +34,7 @@ def trained_on(row: RlRow | ContextRow, known: Known) -> Iterator[str]:
     truth."""
     if row.data_source != row.provenance.dataset:
         yield f"data_source: {row.data_source}, but the row is of {row.provenance.dataset}"
-    if row.verifier.function.startswith("synth.") and row.verifier != Verifier():
+    if row.verifier.function.startswith("synth.") and row.verifier != VERIFIERS.get(row.verifier.function):
         yield "verifier: is not the reward function that ships"
     for name in ("ability", "agent_name"):
         if getattr(row, name) != type(row).model_fields[name].default:

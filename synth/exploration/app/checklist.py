@@ -1,20 +1,16 @@
-"""Checklists: what is to be seen in a good run, item by item (CM2), and a rule that tells yes from no."""
+"""Checklists: what is to be seen in a good run, item by item (CM2); ``synth.agents.checklists`` tells yes from no."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from synth.environments.answers import judge
 from synth.environments.app.definition import Table
-from synth.environments.app.state import Change, changes_of, entries_in_words
+from synth.environments.app.state import Change, entries_in_words
 from synth.environments.app.user import ASK_USER
-from synth.environments.contract import ToolCall, ToolResult
-from synth.identity import canonical_json
 from synth.lexicon.reading import phrases
-from synth.schemas.plans import AnswerItem, CallItem, ChecklistItem, Plan, PlannedCall, StateItem, UserFact
+from synth.schemas.plans import AnswerItem, CallItem, ChecklistItem, PlannedCall, StateItem, UserFact
 
-__all__ = ["checklist_of", "checklist_results"]
+__all__ = ["checklist_of"]
 
 _DECLINED = phrases("word_lists")["declining"]
 
@@ -63,47 +59,3 @@ def checklist_of(
     if not any(call.changes for call in calls):
         items.append(on("Nothing is changed.", "state", StateItem(change=None)))
     return tuple(items)
-
-
-def checklist_results(
-    plan: Plan, calls: Sequence[tuple[ToolCall, ToolResult]], end: Sequence[Change], answer: str | None
-) -> tuple[bool, ...]:
-    """Which items of ``plan.checklist`` a run shows, in their order.
-
-    Args:
-        calls: The calls of the run with what came of them.
-        end: The state at the end, as a difference from the beginning (``AppEpisode.difference``).
-        answer: The last message; None where there is none.
-    """
-    return tuple(_shown(item, calls, end, answer) for item in plan.checklist)
-
-
-def _shown(
-    item: ChecklistItem, calls: Sequence[tuple[ToolCall, ToolResult]], end: Sequence[Change], answer: str | None
-) -> bool:
-    if item.kind == "state":
-        wanted_change = StateItem.of(item.details).change
-        if wanted_change is None:
-            return not end
-        return bool(changes_of([Change.model_validate(wanted_change)]) & changes_of(list(end)))
-    if item.kind in ("call", "no_call"):
-        about = CallItem.of(item.details)
-        wanted_error = "refused" if about.refused else None
-        done = [call for call, result in calls if call.name == about.tool and result.error == wanted_error]
-        if item.kind == "no_call":
-            return not done
-        return any(
-            all(
-                name in call.arguments and _same(call.arguments[name], value) for name, value in about.arguments.items()
-            )
-            for call in done
-        )
-    said = (answer or "").casefold()
-    wanted = AnswerItem.of(item.details)
-    if wanted.answer is not None:
-        return bool(judge(answer, gold=wanted.answer).correct) or wanted.answer.casefold() in said
-    return any(word in said for word in wanted.any)
-
-
-def _same(left: Any, right: Any) -> bool:
-    return canonical_json(left) == canonical_json(right)

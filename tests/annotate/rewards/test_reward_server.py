@@ -52,6 +52,16 @@ def test_it_says_that_it_is_there(server: RewardServer) -> None:
     assert ask(server, "/health") == (200, {"status": "ok", "version": 1, "truths": 2})
 
 
+def test_another_reward_is_asked_for_by_name(server: RewardServer) -> None:
+    items = [{"response": text, "id": "rl-1"} for text in (FULL, WRONG)]
+    status, body = ask(server, "/score", {"items": items, "rule": "checklist"})
+    full, wrong = body["rewards"]
+    assert (status, full["value"], wrong["value"]) == (200, pytest.approx(0.75), pytest.approx(0.5 * 2 / 6))
+    assert sum(full["turns"]) == pytest.approx(0.75), "no page was read"
+    status, body = ask(server, "/score", {"items": items, "rule": "kind"})
+    assert (status, body["error"]["where"]) == (400, "rule")
+
+
 def test_a_batch_with_truths(server: RewardServer) -> None:
     items = [{"response": text, "ground_truth": TRUTH} for text in (HALF, BARE, WRONG)]
     status, body = ask(server, "/score", {"items": items})
