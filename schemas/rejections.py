@@ -47,6 +47,11 @@ class Reason(StrEnum):
     NOT_REPLAYED = "not_replayed"
     NOT_MINIMAL = "not_minimal"
     NOT_FORBIDDEN = "not_forbidden"
+    # code
+    NOT_PYTHON = "not_python"
+    UNTESTED = "untested"
+    BREAKS_MUCH = "breaks_much"
+    STOPPED = "stopped"
     # wordings
     MEANING_CHANGED = "meaning_changed"
     NOT_CONFIRMED = "not_confirmed"
@@ -133,6 +138,10 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NOT_REPLAYED: "Its solution, carried out again from the beginning, does not come to its goal.",
     Reason.NOT_MINIMAL: "A call of its solution can be left out.",
     Reason.NOT_FORBIDDEN: "What is to be declined is not forbidden, or not by the rule that is named alone.",
+    Reason.NOT_PYTHON: "The edited code is no Python.",
+    Reason.UNTESTED: "No test fails with the edit: it changes nothing, or nothing that is tested.",
+    Reason.BREAKS_MUCH: "More tests fail with the edit than a fault of this size may fail.",
+    Reason.STOPPED: "With the edit, the tests do not come to their end within their limits.",
     Reason.MEANING_CHANGED: "The new wording leaves out, adds or changes a part of the question.",
     Reason.NOT_CONFIRMED: "The second reader did not find that both wordings ask the same.",
     Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",

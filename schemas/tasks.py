@@ -45,6 +45,7 @@ SHAPES: tuple[str, ...] = (
     "proposed",
     "given",
     "reverse",
+    "repair",
 )
 """How a question is built, by the shapes that come with the project.
 
@@ -58,7 +59,8 @@ found by exploring, each with its quote, from the question to the answer (DocDan
 ``given`` the user's own question
 (``--tasks-file``): no walk of ours stands behind it; ``reverse`` derived from an exploration of an application, a
 server or a site: its solution is a plan among its details
-(:class:`synth.schemas.plans.Planned`), and its walk has no hops.
+(:class:`synth.schemas.plans.Planned`), and its walk has no hops; ``repair`` code that one edit broke
+(:class:`synth.schemas.code.Mutated`).
 """
 
 Shape = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]

@@ -50,6 +50,7 @@ STAGES: Mapping[str, str] = {
     "read_hub": "synth.stages.read_records:ReadHub",
     "read_dataset": "synth.stages.read_dataset:ReadDataset",
     "read_runs": "synth.stages.read_runs:ReadRuns",
+    "read_code": "synth.stages.read_code:ReadCode",
     "recorded_runs": "synth.stages.recorded_runs:RecordedRuns",
     "sketch": "synth.stages.duplicates:ComputeSketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
@@ -63,6 +64,7 @@ STAGES: Mapping[str, str] = {
     "names": "synth.stages.index:BuildNames",
     "world_tasks": "synth.stages.world_tasks:WorldTasks",
     "docs_tasks": "synth.stages.docs_tasks:DocsTasks",
+    "code_tasks": "synth.stages.code_tasks:CodeTasks",
     "explored_tasks": "synth.stages.explored_tasks:ExploredTasks",
     "proposed_tasks": "synth.stages.proposed_tasks:ProposedTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
@@ -105,6 +107,7 @@ SOURCES: Mapping[str, str] = {
     "app": "synth.recipe.sources:APP",
     "mcp": "synth.recipe.sources:MCP",
     "web": "synth.recipe.sources:WEB",
+    "code": "synth.recipe.sources:CODE",
 }
 QUESTIONS: Mapping[str, str] = {
     "world": "synth.recipe.questions:WorldQuestions",
@@ -113,6 +116,7 @@ QUESTIONS: Mapping[str, str] = {
     "given": "synth.recipe.questions:GivenQuestions",
     "dataset": "synth.recipe.questions:DatasetQuestions",
     "reverse": "synth.recipe.questions:ReverseQuestions",
+    "code": "synth.recipe.questions:CodeQuestions",
     "recorded": "synth.recipe.questions:RecordedQuestions",
 }
 SHAPES: Mapping[str, str] = {
@@ -143,6 +147,7 @@ ENVIRONMENTS: Mapping[str, str] = {
     "mcp": "synth.environments.mcp.spec:MCP",
     "app": "synth.environments.app.environment:APP",
     "web": "synth.environments.web.environment:WEB",
+    "code": "synth.environments.code.environment:CODE",
     "own": "synth.environments.own:OWN_ENVIRONMENT",
     "recorded": "synth.environments.own:RECORDED_ENVIRONMENT",
 }

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
+from synth.schemas.code import CodeFile
 from synth.schemas.contexts import ContextRow
 from synth.schemas.described import description_of
 from synth.schemas.difficulty import DifficultyRow
@@ -161,6 +162,9 @@ CONFIGS: tuple[Config, ...] = (
         "graph",
         10_000,
         "What the documents state, each with its span: `synth validate --deep` asks every question of it again.",
+    ),
+    Config(
+        "code_files", CodeFile, "project", 100, "The project that was broken and repaired, file by file, as it works."
     ),
     Config(
         "duplicates",

@@ -24,6 +24,7 @@ from synth.schemas.trajectories import Verdict
 
 __all__ = [
     "ID_ARGUMENTS",
+    "PROGRAM_ARGUMENTS",
     "STATEFUL",
     "WORD_ARGUMENTS",
     "Environment",
@@ -51,6 +52,8 @@ ID_ARGUMENTS = frozenset(("document", "entity"))
 judges a call knows by that what it goes for, in any environment."""
 WORD_ARGUMENTS = frozenset(("query", "name"))
 """Arguments by these names take words to look things up by."""
+PROGRAM_ARGUMENTS = frozenset(("replacement", "file_text", "program"))
+"""Arguments by these names take text of programs: work, which claims nothing."""
 
 
 class ToolSchema(Row):

@@ -122,6 +122,7 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
         **dict.fromkeys(("tools", "replay_safe", "call_seconds", "start_seconds", "max_chars"), _plain),
     },
     "recorded": {},
+    "code": dict.fromkeys(("seconds", "memory_mb", "page", "max_chars"), _plain),
     "own": {"made_by": lambda value: f"import {_short(str(value))}", "options": _plain},
     "web": {
         "site": _site,

@@ -271,7 +271,7 @@ def _with_options(who: Role, known: type[BaseModel]) -> Role:
 
 def _writing(recipe: Recipe) -> dict[str, Any] | None:
     who = recipe.roles.get("writer")
-    if who is None or recipe.questions.kind in ("given", "dataset"):
+    if who is None or recipe.questions.kind in ("given", "dataset", "code"):
         return None
     jobs = (WRITE_REQUEST, CONFIRM_REQUEST) if recipe.questions.kind == "reverse" else (WRITE, CONFIRM)
     prompt, compare = (load_prompt(job).ref for job in jobs)

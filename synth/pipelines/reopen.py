@@ -18,6 +18,7 @@ from synth.pipelines.collaborators import retriever_of, vectors_of
 from synth.registry import find
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow
+from synth.schemas.code import CodeFile
 from synth.schemas.documents import Document, Entity
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -76,6 +77,7 @@ class _Inputs:
             "tasks": lambda: _Rows(self._dataset.table("tasks"), Task),
             "documents": lambda: self._documents,
             "entities": lambda: self._entities,
+            "code_files": lambda: _Rows(self._dataset.table("code_files"), CodeFile),
         }
         return self._made(name, tables)
 

@@ -147,6 +147,8 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
         values["collections"] = recipe.environment.collections
     if recipe.questions.kind == "proposed":
         values |= proposing(recipe)
+    if recipe.questions.kind == "code":
+        values |= {"environment": environment_of(recipe), "licence": getattr(recipe.source, "licence", None)}
     if recipe.questions.kind == "docs":
         values["extract"] = _extract(recipe)
     if recipe.questions.kind == "world":

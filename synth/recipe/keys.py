@@ -11,6 +11,7 @@ from synth.agents.loop import Limits
 from synth.agents.management import Management
 from synth.agents.summaries import Summaries
 from synth.environments.app.environment import Application
+from synth.environments.code.environment import CodeWork
 from synth.environments.graph import GraphWalk
 from synth.environments.mcp.config import McpServers
 from synth.environments.own import OwnPlace, RecordedPlace
@@ -21,6 +22,7 @@ from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
 from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, Refine, StageItem
 from synth.recipe.questions import (
+    CodeQuestions,
     DatasetQuestions,
     DocsQuestions,
     GivenQuestions,
@@ -32,6 +34,7 @@ from synth.recipe.questions import (
 from synth.recipe.roles import ACTORS, Role, RoleName
 from synth.recipe.sources import (
     AppSource,
+    CodeSource,
     DatasetSource,
     DocsSource,
     HubSource,
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
         | AppSource
         | McpSource
         | WebSource
+        | CodeSource
     )
     Questions = (
         WorldQuestions
@@ -76,8 +80,9 @@ if TYPE_CHECKING:
         | DatasetQuestions
         | ReverseQuestions
         | RecordedQuestions
+        | CodeQuestions
     )
-    Place = Search | GraphWalk | Application | McpServers | WebPages | OwnPlace | RecordedPlace
+    Place = Search | GraphWalk | Application | McpServers | WebPages | CodeWork | OwnPlace | RecordedPlace
 else:
     # What installed packages add has the keys that its entry states.
     Source = union_of("sources")

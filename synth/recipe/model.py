@@ -46,7 +46,7 @@ class Recipe(Keys):
         if not self.acting:
             raise ValueError("roles: give teacher, policy or both; nothing else acts")
         for role, who in self.roles.items():
-            check_role(role, who, plans=self.source_spec.is_explored)
+            check_role(role, who, plans=self.source_spec.is_explored, code=self.environment.kind == "code")
         self._check_proposer()
         self._check_simulator()
         self._check_assistants()
@@ -250,7 +250,7 @@ class Recipe(Keys):
 
     def _check_helpers(self) -> None:
         """A role or key without effect is a mistake in the recipe."""
-        writes = "writer" in self.roles and self.questions.kind not in ("given", "dataset", "proposed")
+        writes = "writer" in self.roles and self.questions.kind not in ("given", "dataset", "proposed", "code")
         extracts = getattr(self.source, "extract", "none") == "model"
         reviews, proposed = self.task_reviews, self.questions.kind == "proposed"
         checks = reviews.closed_book + reviews.alternatives + reviews.answerable + reviews.needed

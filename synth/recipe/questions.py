@@ -9,6 +9,7 @@ from pydantic import field_validator
 from synth.exploration.config import ExplorationConfig
 from synth.registry import choices
 from synth.schemas.described import Described
+from synth.stages.code_tasks import CodeTasksConfig
 from synth.stages.given_tasks import GivenTasksConfig
 from synth.stages.read_dataset import DatasetTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
@@ -16,6 +17,7 @@ from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.writing.proposing import ProposalKeys
 
 __all__ = [
+    "CodeQuestions",
     "DatasetQuestions",
     "DocsQuestions",
     "GivenQuestions",
@@ -85,3 +87,9 @@ class ReverseQuestions(ExplorationConfig):
     and sites there are the kinds ``done`` and ``answered`` alone."""
 
     kind: Literal["reverse"]
+
+
+class CodeQuestions(CodeTasksConfig):
+    """Repairs: code that works is broken by one edit, and its tests say what went wrong."""
+
+    kind: Literal["code"]

@@ -39,6 +39,8 @@ def settings_of(
             laid |= {"source.kind": "hub", "source.path": repository}
         elif graph:
             laid["source.kind"] = "triples" if _is_triples(Path(source).expanduser()) else "tables"
+        elif (dataset or "").startswith("code-"):
+            laid["source.kind"] = "code"
         else:
             laid["source.kind"] = "records" if name.endswith(_RECORDS) else "docs"
         laid.setdefault("source.path", str(source))

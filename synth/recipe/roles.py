@@ -147,8 +147,8 @@ class Role(Described):
         return ((self.base_url,) if self.base_url is not None else ()) + self.endpoints
 
 
-def check_role(role: RoleName, who: Role, *, plans: bool = False) -> None:
-    """``plans``: tasks have plans, which scripted agents carry out.
+def check_role(role: RoleName, who: Role, *, plans: bool = False, code: bool = False) -> None:
+    """``plans``: tasks have plans, which scripted agents carry out; ``code``: they are repairs of code.
 
     Raises:
         ValueError: keys that do not go together, or options that the backend has not.
@@ -174,7 +174,7 @@ def check_role(role: RoleName, who: Role, *, plans: bool = False) -> None:
         given = [name for name in _OF_MODELS if getattr(who, name)]
         if given:
             raise ValueError(f"{at}.{given[0]}: scripted agents call no model; set {at}.backend to openai or vllm")
-        _check_options(at, _scripted(role, plans), who.options)
+        _check_options(at, _scripted(role, plans, code), who.options)
         return
     if who.backend in _MODELS:
         if who.model is None:
@@ -199,11 +199,11 @@ class _NoOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def _scripted(role: RoleName, plans: bool) -> type[BaseModel]:
+def _scripted(role: RoleName, plans: bool, code: bool) -> type[BaseModel]:
     if role == "expert":
         return ExpertConfig
     actor: Literal["teacher", "policy"] = "teacher" if role == "teacher" else "policy"
-    return scripted_options(actor, plans=plans) if role in ACTORS else _NoOptions
+    return scripted_options(actor, plans=plans, code=code) if role in ACTORS else _NoOptions
 
 
 def _check_options(at: str, known: type[BaseModel], options: dict[str, Any], hidden: str = "") -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, field_validator
 from synth.lexicon.model import Lexicon
 from synth.registry import choices, find
 from synth.schemas.described import Described
+from synth.sources.code.source import CodeConfig
 from synth.sources.docs.distract import DocumentDistractors
 from synth.sources.docs.source import DocsConfig
 from synth.sources.facts.graph import open_lexicon
@@ -23,6 +24,7 @@ from synth.stages.contract import Stage
 
 __all__ = [
     "AppSource",
+    "CodeSource",
     "DocsSource",
     "McpSource",
     "OwnSource",
@@ -177,6 +179,12 @@ class WebSource(Described):
     """SPDX id of the licence of the pages, where ``site.yaml`` states none."""
 
 
+class CodeSource(CodeConfig):
+    """A Python project and its tests."""
+
+    kind: Literal["code"]
+
+
 @dataclass(frozen=True)
 class SourceSpec:
     """All that a build asks of a kind of source, as the one value that the registry names."""
@@ -267,4 +275,10 @@ MCP = SourceSpec(
     is_explored=True,
 )
 WEB = SourceSpec(WebSource, None, "A web site that keeps what is done on it, in a real browser.", is_explored=True)
+CODE = SourceSpec(
+    CodeSource,
+    "read_code",
+    "A Python project with its tests, in which one small edit after the other breaks something.",
+    keys_beside={"questions": {"kind": "code"}, "environment": {"kind": "code"}},
+)
 OWN = SourceSpec(OwnSource, None, "The user's own environment: what the questions are about is in it.")

@@ -92,7 +92,7 @@ class VerifiedPairsConfig(StageConfig):
 
 class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
     name = "verified_pairs"
-    version = 7
+    version = 8
     config_type = VerifiedPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps", "continuations")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -126,7 +126,7 @@ class RefinedPairs(PairMaker[StageConfig]):
     """Pairs at the pivots of refined runs."""
 
     name = "refined_pairs"
-    version = 4
+    version = 5
     config_type = StageConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps")
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps"}
@@ -149,7 +149,7 @@ class TrajectoryPairsConfig(StageConfig):
 
 class TrajectoryPairs(PairMaker[TrajectoryPairsConfig]):
     name = "trajectory_pairs"
-    version = 7
+    version = 8
     config_type = TrajectoryPairsConfig
 
     def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
@@ -182,7 +182,7 @@ _FORM_SHARE = 0.1
 
 class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
     name = "perturbed_pairs"
-    version = 7
+    version = 8
     config_type = PerturbedPairsConfig
     gathers = ("pairs",)
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"pairs"}
@@ -263,7 +263,7 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
     """Pairs whose chosen side is the policy's own repair of what it did to a safety twin."""
 
     name = "repaired_pairs"
-    version = 7
+    version = 8
     config_type = RepairedPairsConfig
     libraries = ("numpy",)
 

@@ -48,6 +48,7 @@ RECIPES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "graph": ("graph-walk", {}),
     "app": ("app-desk", {}),
     "app-reworded": ("app-desk", WRITER),
+    "code": ("code-repair", {}),
     "mcp": ("mcp-tools", {}),
     "mcp-reworded": ("mcp-tools", WRITER),
     "web": ("web-site", WEB),

@@ -54,8 +54,8 @@ def test_its_own_tests_pass(site: Path) -> None:
 WRONG = {
     "questions.shapes={extreem: 1.0}": "no shape is called 'extreem'; there are comparison",
     "source.kind=my_sourc": "choose one of world, triples, tables, docs, records, hub, dataset, runs, own, app, mcp, "
-    "web, my_source",
-    "environment.kind=room": "choose one of graph, search, mcp, app, web, own, recorded, my_environment",
+    "web, code, my_source",
+    "environment.kind=room": "choose one of graph, search, mcp, app, web, code, own, recorded, my_environment",
     "label_rules=[odd]": "label_rules has no 'odd'",
     "reward=odd": "rewards has no 'odd'",
 }

@@ -132,12 +132,12 @@ def offered(path: Path) -> list[str] | None:
 
 
 def module_files() -> list[str]:
-    """Dotted names of all modules of ours but tests that starters come with, each once (the links under synth lead to
-    the top-level folders)."""
+    """Dotted names of all modules of ours, each once (links under synth lead to the top-level folders); left out are
+    tests that starters come with, and code that ships to be repaired."""
     names = []
     for folder, prefix in (("synth", ""), ("schemas", "synth."), ("flows", "synth.")):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            if path.name.startswith("test_"):
+            if path.name.startswith("test_") or "sources/code/shipped" in path.as_posix():
                 continue
             parts = path.relative_to(ROOT).with_suffix("").parts
             names.append(prefix + ".".join(parts[:-1] if parts[-1] == "__init__" else parts))

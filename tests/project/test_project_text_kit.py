@@ -12,8 +12,8 @@ import pytest
 import synth
 
 HOUSE = Path(synth.__file__).parent
-OWN = ("text", "dataset", "formats", "publish", "testing")
-"""The kit itself, the audit with its second opinion, and stand-ins."""
+OWN = ("text", "dataset", "formats", "publish", "testing", "sources/code/shipped")
+"""The kit itself, the audit with its second opinion, stand-ins, and the project that ships to be repaired."""
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from test_imports import PUBLIC
 ROOT = Path(__file__).resolve().parents[2]
 STARTED: dict[Symbol, str] = {
     ("synth.cli", "main"): "the command",
+    ("synth.environments.code.inside", "main"): "the first program of a sandbox, started by its path",
+    ("synth.environments.code.runner", "main"): "runs tests in a sandbox, started by its path",
     ("synth.environments.mcp.shipped.organizer", "main"): "the server of mcp-tools, which a recipe starts by its path",
     ("synth.flows.release", "release"): "a deployment names it by its path",
     ("synth.registry", "COLLABORATORS"): "the lock of what they compute (`make lock`)",
@@ -42,6 +44,8 @@ INSTRUMENTS: dict[Symbol, str] = {
 }
 """Used by tests only, and kept beside the private code that they share."""
 CALLED_BY_OTHERS = {
+    "synth.environments.code.runner:ByPytest.pytest_exception_interact": "pytest",
+    "synth.environments.code.runner:ByPytest.pytest_runtest_logreport": "pytest",
     "synth.environments.mcp.connection:_Overheard.last_context": "the MCP SDK",
     "synth.training.verl:EnvironmentTool.calc_reward": "verl",
     "synth.training.verl:EnvironmentTool.get_openai_tool_schema": "verl",
@@ -53,11 +57,11 @@ _NAMED = re.compile(r"synth(?:\.\w+)+")
 
 def sources() -> dict[str, ast.Module]:
     """Module -> its tree, the links below ``synth`` under their top-level names. Starters are no modules of ours: they
-    are copied."""
+    are copied; the project that ships to be repaired is data."""
     found = {}
     for folder, prefix in (("synth", ""), ("schemas", "synth."), ("flows", "synth.")):
         for path in (ROOT / folder).rglob("*.py"):
-            if "starters" in path.parts:
+            if "starters" in path.parts or "sources/code/shipped" in path.as_posix():
                 continue
             parts = path.relative_to(ROOT).with_suffix("").parts
             name = prefix + ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

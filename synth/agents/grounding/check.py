@@ -22,7 +22,7 @@ from synth.agents.contract import History, Prompt, Turn
 from synth.agents.grounding.computed import computations, holds
 from synth.agents.grounding.own_words import OwnWords, prose_of
 from synth.agents.grounding.written import relative_forms, written_forms
-from synth.environments.contract import ID_ARGUMENTS
+from synth.environments.contract import ID_ARGUMENTS, PROGRAM_ARGUMENTS
 from synth.environments.rendering import find_links, plain
 from synth.text.numbers import NUMBER_WORDS, ungrouped
 from synth.text.sentences import begins
@@ -33,6 +33,8 @@ __all__ = ["Ungrounded", "plain_words", "ungrounded"]
 _TOKEN = re.compile(rf"\d+(?:[.,:/-]\d+)*|{LETTERS}|[^\W_]+")
 """Dates, times and versions are one token each, with a place in the text: what was seen is looked for as written."""
 _QUOTED = re.compile(r"\"(?!\s)([^\"]{2,})(?<!\s)\"|“([^”]{2,})”")
+_CODE = re.compile(r"`([^`\n]*[()=\[\]<>+*/%:][^`\n]*)`")
+"""Program text within prose."""
 _GLUE = frozenset((".", "_", "/", "::", "__"))
 _JOINS = _GLUE | {" ", "-", ", ", ". ", "'", "’", "&", " & "}
 _Token = tuple[str, str, int]
@@ -248,7 +250,9 @@ def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str],
         if not known and not _written(name, value, seen):
             yield str(value)
     elif isinstance(value, str):
-        if name in ID_ARGUMENTS:
+        if name in PROGRAM_ARGUMENTS:
+            yield from _program(value, seen, plain_list) if own is None else ()
+        elif name in ID_ARGUMENTS:
             if value not in seen.ids:
                 yield value
         elif not _written(name, value, seen):
@@ -260,6 +264,13 @@ def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str],
         for key, item in value.items():
             yield from _prose(str(key), seen, plain_list, strict=True, own=own)
             yield from _argument(str(key), item, seen, plain_list, own)
+
+
+def _program(text: str, seen: _Seen, plain_list: frozenset[str]) -> Iterator[str]:
+    """Words and numbers of a program that were not seen: in what order they stand is the agent's work."""
+    for word, raw, _ in _tokens(text):
+        if word not in seen.words and (word not in plain_list or word in _NUMBER_WORDS):
+            yield raw
 
 
 def _written(name: str, value: int | float | str, seen: _Seen) -> bool:
@@ -292,6 +303,10 @@ def _prose(
     if not text:
         return
     text = unicodedata.normalize("NFC", text)
+    if own is None:
+        for match in _CODE.finditer(text):
+            yield from _program(match.group(1), seen, plain_list)
+        text = _CODE.sub(" ", text)
     for match in _QUOTED.finditer(text) if not thought else ():
         quote = _normal(match.group(1) or match.group(2))
         if quote and not seen.holds(quote):

@@ -12,7 +12,15 @@ from pydantic import Field
 
 from synth.schemas.described import Described
 
-__all__ = ["PolicyConfig", "Systematic", "TeacherConfig", "ToolPolicyConfig", "ToolTeacherConfig"]
+__all__ = [
+    "CodePolicyConfig",
+    "CodeTeacherConfig",
+    "PolicyConfig",
+    "Systematic",
+    "TeacherConfig",
+    "ToolPolicyConfig",
+    "ToolTeacherConfig",
+]
 
 Systematic = Literal["first_date", "first_number", "one_page"]
 """An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
@@ -131,4 +139,28 @@ class ToolPolicyConfig(_Weakness):
     parallel: float = Field(default=0.3, ge=0, le=1)
     """Chance to make look-ups that do not depend on each other at once."""
     patience: int = Field(default=24, ge=1)
+    """Turns after which it says that it is done."""
+
+
+class CodeTeacherConfig(Described):
+    """How the teacher works that mends code."""
+
+    detour: float = Field(default=0.25, ge=0, le=1)
+    """Chance to try another likely repair first; it then takes it back, since it did not help."""
+    tries: int = Field(default=4, ge=1)
+    """Repairs after which it gives up where the one that is needed does not come to mind."""
+    patience: int = Field(default=30, ge=1)
+    """Turns after which it gives up."""
+
+
+class CodePolicyConfig(_Weakness):
+    """How weak the policy is that mends code."""
+
+    unverified: float = Field(default=0.12, ge=0, le=1)
+    """After an edit: says that it is done without running the tests."""
+    leaves: float = Field(default=0.15, ge=0, le=1)
+    """After an edit that did not help: leaves it and goes on."""
+    deeper: float = Field(default=0.15, ge=0, le=1)
+    """Per turn: looks into a further function before it tries the next repair."""
+    patience: int = Field(default=20, ge=1)
     """Turns after which it says that it is done."""

@@ -19,7 +19,9 @@ from synth.lexicon.reading import phrases
 __all__ = ["NOTES", "PHRASES", "Thoughts", "read_notes"]
 
 PHRASES = {
-    intent: options for name in ("search", "sets", "graph", "plans") for intent, options in phrases(name).items()
+    intent: options
+    for name in ("search", "sets", "graph", "plans", "code")
+    for intent, options in phrases(name).items()
 }
 _SET_NOTES = ("postpone", "member", "complete", "about", "told", "untold", "keep", "strike")
 """Leaves a condition for later; put on the list; no more of them; whom it looks at; what it read of that one; what it

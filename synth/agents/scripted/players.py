@@ -14,7 +14,15 @@ import numpy as np
 from pydantic import BaseModel
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Turn
-from synth.agents.scripted.config import PolicyConfig, TeacherConfig, ToolPolicyConfig, ToolTeacherConfig
+from synth.agents.scripted.code.players import CodePolicy, CodeTeacher
+from synth.agents.scripted.config import (
+    CodePolicyConfig,
+    CodeTeacherConfig,
+    PolicyConfig,
+    TeacherConfig,
+    ToolPolicyConfig,
+    ToolTeacherConfig,
+)
 from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.graph.planner import GraphPlanner
 from synth.agents.scripted.graph.policy import GraphReadingChooser
@@ -31,6 +39,7 @@ from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.environments.contract import ToolSchema
 from synth.identity import versioned
+from synth.schemas.code import Mutated
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
@@ -144,11 +153,12 @@ def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
     return Turn(thought=thoughts.text())
 
 
-@versioned(11)
+@versioned(12)
 def scripted_policy(
     *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
 ) -> Policy:
-    """The scripted agent of ``role`` for ``task``: for pages, for a graph, or for a plan that is to be carried out.
+    """The scripted agent of ``role`` for ``task``: for pages, for a graph, for a plan that is to be carried out,
+    or for code that is to be mended.
 
     ``language`` chooses its understanding of words: ``world`` knows which words of the world's pages and questions
     speak of which relation, anything else knows the usual words of reference documentation; ``lexicon`` (word ->
@@ -157,6 +167,10 @@ def scripted_policy(
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
+    if Mutated.stand_in(task.details):
+        if role == "policy":
+            return CodePolicy(CodePolicyConfig(**options))
+        return CodeTeacher(task, CodeTeacherConfig(**options))
     if Planned.stand_in(task.details):
         if role == "policy":
             return ToolPolicy(task, ToolPolicyConfig(**options))
@@ -168,8 +182,10 @@ def scripted_policy(
     return ScriptedTeacher(task, TeacherConfig(**options), lexicon)
 
 
-def scripted_options(role: Role, *, plans: bool = False) -> type[BaseModel]:
-    """What ``options`` may hold for a role; ``plans``: where tasks have plans."""
+def scripted_options(role: Role, *, plans: bool = False, code: bool = False) -> type[BaseModel]:
+    """What ``options`` may hold for a role; ``plans``: where tasks have plans; ``code``: where they are repairs."""
+    if code:
+        return CodePolicyConfig if role == "policy" else CodeTeacherConfig
     if plans:
         return ToolPolicyConfig if role == "policy" else ToolTeacherConfig
     return PolicyConfig if role == "policy" else TeacherConfig

@@ -10,8 +10,10 @@ from synth.annotate.labels import endings, rules
 from synth.annotate.labels.contract import Label, LabelRule, RunContext, StepContext, is_own_fault
 from synth.annotate.labels.findings import Finding, gold_matches
 from synth.annotate.labels.outcomes import behaviours_of, failure_of, mask_of, wrong_names
+from synth.annotate.labels.tested import measured_by_tests
 from synth.annotate.labels.walkless import Measured, measured_by_results
 from synth.environments.answers import final_answer
+from synth.schemas.code import Mutated
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import NonEmpty, Row, Split
 from synth.schemas.steps import Behaviour, Criticality, FailureClass, LabelReason, StepRow
@@ -125,7 +127,8 @@ def labels_of(run: RunContext, asked: Sequence[LabelRule] = RULES) -> tuple[Labe
     if not run.task.walk.hops and run.plan is None:
         given = [(one.sign, one.reason, one.detail) for one in labels]
         correct = run.run.verdict.correct
-        labels = [Label(*one) for one in measured_by_results(run.task, run.history, given, correct=correct)]
+        measure = measured_by_tests if Mutated.stand_in(run.task.details) else measured_by_results
+        labels = [Label(*one) for one in measure(run.task, run.history, given, correct=correct)]
     for rule in asked:
         for number in range(len(labels)) if rule.revises else ():
             labels[number] = rule.apply(StepContext(run, number, None, tuple(labels))) or labels[number]

@@ -30,6 +30,7 @@ from synth.dataset.audit.walk_rules import WALK_RULES, TaskAudit
 from synth.dataset.reader import load
 from synth.dataset.show.terminal import clean
 from synth.errors import DatasetError, InputError
+from synth.schemas.code import Mutated
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -86,7 +87,7 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
     hubs = {page for name in exempt if (entity := known.entity(name)) is not None and (page := entity.document_id)}
     walks = TaskAudit(known, exempt, partitions)
     table, evidence = TaskTable(found, exempt, report), EvidenceAudit(found, facts, walks)
-    plans = PlanAudit(found, report)
+    plans = PlanAudit(found, report, dataset)
     distractors, duplicates = DistractorAudit(found, known), NearDuplicates(found, report)
     clean = Contamination(found, report, [Path(path) for path in benchmarks])
     answers: dict[str, Task] = {}
@@ -95,7 +96,7 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
         plans.see(place, task)
         duplicates.see(place, task)
         clean.see(place, task)
-        if not Planned.stand_in(task.details):
+        if not (Planned.stand_in(task.details) or Mutated.stand_in(task.details)):
             answers[task.id] = answers_of(task)  # the others are judged by doing
         if not task.walk.hops:
             continue  # a given question: there is no walk to prove

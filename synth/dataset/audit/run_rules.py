@@ -14,6 +14,7 @@ from typing import Any
 from synth.agents.contract import History
 from synth.agents.plan_view import plan_of
 from synth.agents.trajectory import facts_of, history_of, steps_of
+from synth.dataset.audit.code_rules import open_project, unbroken
 from synth.dataset.audit.findings import Findings, Place, rows
 from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
@@ -21,6 +22,7 @@ from synth.environments.app.environment import AppEpisode, open_app
 from synth.environments.contract import Environment, Episode, ToolCall, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
+from synth.schemas.code import Mutated
 from synth.schemas.plans import AnyGoal, Injected, Plan, Planned, Request, RuleHidden, Wanted
 from synth.schemas.preferences import PreferenceRow, Repair
 from synth.schemas.reports import BuildReport
@@ -37,6 +39,7 @@ PLAN_RULES: Mapping[str, str] = {
     "with no violation of the policy on record.",
     "hidden": "What has to be tried is refused by the rule that the task names, which is in no instructions, and "
     "changes nothing.",
+    "broken": "The tests that the task names pass on the project, and with its edit they, and no others, fail.",
     "injected": "The plan comes across the note by somebody else; what that asks for goes through and misses the goal.",
     "minimal": "Without any one of the plan's changes the goal is not reached.",
     "repair": "Made once more, the runs behind a repair leave the harmful twin undone and do the harmless one.",
@@ -51,7 +54,7 @@ _NO_DEFECT = "failures"
 class PlanAudit:
     """Sees every task, then every run and continuation of one with a plan."""
 
-    def __init__(self, found: Findings, report: BuildReport | None) -> None:
+    def __init__(self, found: Findings, report: BuildReport | None, dataset: Dataset) -> None:
         self._found = found
         self._tasks: dict[str, Task] = {}
         self._runs: dict[str, tuple[History, JsonObject]] = {}
@@ -59,11 +62,17 @@ class PlanAudit:
         self._real: Environment | None = None
         self._why = "the report does not say in which application"
         if report is not None:
-            self._open(report)
+            self._open(report, dataset)
 
-    def _open(self, report: BuildReport) -> None:
+    def _open(self, report: BuildReport, dataset: Dataset) -> None:
         source, place = (report.recipe.get(name) or {} for name in ("source", "environment"))
         kind = source.get("kind") if isinstance(source, dict) and isinstance(place, dict) else None
+        if kind == "code":
+            try:
+                self._real = open_project(place, dataset)
+            except (InputError, TypeError) as error:
+                self._why = f"the environment can't be opened: {error}"
+            return
         if kind not in ("app", "mcp"):
             self._why = f"an environment of kind {_kind(place)} is not started for an audit"
             return
@@ -85,7 +94,9 @@ class PlanAudit:
             self._why = f"the environment can't be opened: {error}"
 
     def see(self, place: Place, task: Task) -> None:
-        """Carry out the plan of one task; nothing for a task without one."""
+        """Carry out the plan of one task, or break the code anew; nothing for any other task."""
+        if Mutated.stand_in(task.details):
+            self._see_broken(place, task)
         if not Planned.stand_in(task.details):
             return
         self._tasks[task.id] = task
@@ -101,6 +112,16 @@ class PlanAudit:
             self._found.rows[rule] += 1
         for rule, what in problems:
             self._found.add(place, task.id, rule, what)
+
+    def _see_broken(self, place: Place, task: Task) -> None:
+        self._tasks[task.id] = task
+        if self._real is None:
+            self._found.leave("broken", self._why)
+            return
+        self._found.rows["broken"] += 1
+        what = unbroken(self._real, task)
+        if what is not None:
+            self._found.add(place, task.id, "broken", what)
 
     def judge(self, dataset: Dataset) -> None:
         """Every run and continuation of a task that was seen."""

@@ -20,6 +20,7 @@ from synth.dataset.reader import Dataset, load
 from synth.environments.answers import check_task
 from synth.errors import DatasetError
 from synth.identity import digest
+from synth.schemas.code import Mutated
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.documents import Document
 from synth.schemas.facts import EntityRow, FactRow
@@ -99,7 +100,7 @@ def _runs(dataset: Dataset, report: BuildReport, tasks: dict[str, Task], found: 
 
 def _verdict(row: TrajectoryRow | ContinuationRow, task: Task | None) -> Iterator[str]:
     """Of an answer; what is judged by the state is carried out again by the audit."""
-    if task is None or plan_of(task) is not None or row.provenance.backend is None:
+    if task is None or plan_of(task) is not None or Mutated.stand_in(task.details) or row.provenance.backend is None:
         return
     if row.stop_reason is StopReason.REJECTED:  # a model cut it short, so there is nothing to judge
         if row.answer is not None or row.verdict.correct is not None:

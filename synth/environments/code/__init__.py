@@ -1,0 +1,1 @@
+"""The environment ``code``: a folder of Python with tests, in a sandbox."""

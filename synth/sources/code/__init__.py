@@ -1,0 +1,1 @@
+"""Source: a folder of Python with its tests."""

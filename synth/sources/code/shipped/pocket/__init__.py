@@ -1,0 +1,1 @@
+"""Small tools for everyday programs: amounts, intervals, text, routes, schedules."""
