@@ -183,6 +183,8 @@ class _Said(ast.NodeTransformer):
         if held is None:
             return node
         value = held[node.id]
+        if inspect.isclass(value) and value.__module__ == "builtins":
+            return ast.Name(value.__name__, node.ctx)
         if inspect.ismodule(value) or inspect.isclass(value) or inspect.isroutine(value):
             return node
         return ast.parse(short(value), mode="eval").body
