@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from synth.agents.scripted.options import about, names, subject, term
@@ -123,6 +125,8 @@ def test_what_a_sentence_is_about() -> None:
     sentences = {sentence.text: sentence for sentence in passages_of(PAGE, "ref", "", 1)}
     assert subject(sentences["New in version 3.4."], "Pool") == ["run", "pool.Thing", "Pool"]
     assert subject(sentences["It is short."], "Pool") == ["Pool"]
+    marked = replace(sentences["It is short."], heading="◆trim_wick()")
+    assert subject(marked, "Pool") == ["trim_wick", "Pool"]
 
 
 def test_names_of_code() -> None:

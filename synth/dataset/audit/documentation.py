@@ -91,7 +91,7 @@ class Documentation:
 
     def _description(self, task: Task, hop: Hop) -> Iterable[str]:
         """Something else is said to be all that the description says: on the page that the question names, or
-        anywhere."""
+        anywhere; of what has a part that does it, on another page."""
         wanted = _words(hop.source.name)
         if len(wanted) < 2:
             yield f"{hop.source.name!r} describes nothing"
@@ -106,14 +106,17 @@ class Documentation:
         goal, facts = key_of(hop.target), self._facts
         page = self._page(goal)
         scoped = page is not None and self._says_page(task, page)
-        others = {
-            key
-            for key in fits or ()
-            if key != goal
-            and facts.kind(key) == facts.kind(goal)
-            and facts.name(key) != facts.name(goal)
-            and not (scoped and self._page(key) != page)
-        }
+        if hop.relation == "part_of":
+            others = {key for key in fits or () if self._page(key) != page}
+        else:
+            others = {
+                key
+                for key in fits or ()
+                if key != goal
+                and facts.kind(key) == facts.kind(goal)
+                and facts.name(key) != facts.name(goal)
+                and not (scoped and self._page(key) != page)
+            }
         if others:
             yield f"{hop.source.name!r} is said of {self._named(others)} too"
 
@@ -146,4 +149,7 @@ class Documentation:
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in re.findall(r"\w+", text.casefold()) if word not in _SMALL and len(word) > 1}
+    """Words that say something, without the ending that a verb or a plural has."""
+    return {
+        word.removesuffix("s") for word in re.findall(r"\w+", text.casefold()) if word not in _SMALL and len(word) > 1
+    }

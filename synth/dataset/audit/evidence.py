@@ -127,7 +127,8 @@ class EvidenceAudit:
     def _joins(self, hop: Hop, subject: str, relation: str, target: str, document: str) -> bool:
         facts, source, goal = self._facts, key_of(hop.source), key_of(hop.target)
         if hop.source.kind == "description":
-            return goal in (subject, target)
+            held = hop.relation == "part_of" and goal in facts.step(subject, "part_of", True)
+            return held or goal in (subject, target)
         if hop.relation not in facts.relations:
             # What pages say in words of their own (``mentions``, ``default``): the fact is about one end, and about the
             # other or on its page; a value may be a part of what it says.

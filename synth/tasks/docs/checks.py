@@ -54,9 +54,17 @@ class Judge:
         ]
         self._sentences = Sentences(texts)
 
-    def rival(self, words: str, own: tuple[int, int, int], names: Sequence[str], within: int | None) -> str | None:
+    def rival(
+        self,
+        words: str,
+        own: tuple[int, int, int],
+        names: Sequence[str],
+        *,
+        within: int | None = None,
+        outside: int | None = None,
+    ) -> str | None:
         """A sentence that says the words of something else (:meth:`Sentences.rival`)."""
-        return self._sentences.rival(words, [own], names, share=self._overlap, within=within)
+        return self._sentences.rival(words, [own], names, share=self._overlap, within=within, outside=outside)
 
     def run(self, draft: Draft) -> tuple[CheckResult, ...] | Failure:
         """All results, or the first failure."""
@@ -171,7 +179,7 @@ class Judge:
             row = corpus.row_of[hop.evidence.document_id]
             own = (row, hop.evidence.start, hop.evidence.end)
             within = row if f"“{corpus.columns.titles[row]}”" in draft.question else None
-            if (rival := self.rival(hop.cue.replace("____", " "), own, (hop.target.name,), within)) is not None:
+            if (rival := self.rival(hop.cue.replace("____", " "), own, (hop.target.name,), within=within)) is not None:
                 return Failure(Reason.NOT_UNIQUE, f"hop {number}: another sentence says the same: {rival!r}")
         return "every sentence of the documents was compared"
 

@@ -25,6 +25,8 @@ _SAMPLED, _MANY_PAGES = 2000, 12
 _EVERYWHERE = 0.35
 _LEAST_TEXT = 200
 _ENGLISH = 0.1
+_ENOUGH_TEXT, _MUCH_TEXT = 4000, 100_000
+_STOPS = (".", "!", "?", "。")
 
 
 class Documents(Protocol):
@@ -81,6 +83,8 @@ class Corpus:
         self._names = Counter(
             name for entity in entities for name in {each.casefold() for each in (entity.name, *entity.aliases)}
         )
+        self.ends = Counter((entity.kind, entity.name.replace("::", ".").rpartition(".")[2]) for entity in entities)
+        """How many things of a kind have a name that ends so: "Database" of "Xapian::Database"."""
         self.on_page = Counter((entity.document, entity.name.casefold()) for entity in entities)
         """How many things of a page go by a name."""
         self.titled = Counter(
@@ -165,6 +169,9 @@ class Corpus:
 
 
 def _is_english(text: str) -> bool | None:
-    """None: it is too short to tell."""
-    found = [word for word in tokens(text[:4000]) if word.isalpha()]
+    """By its sentences, where there are some: a reference begins with signatures. None: it is too short to tell."""
+    lines = (line for line in text[:_MUCH_TEXT].splitlines() if line.endswith(_STOPS) and line.count(" ") > 2)
+    prose = " ".join(line for line in lines if "|" not in line)[:_ENOUGH_TEXT]
+    sample = prose if len(prose) > _LEAST_TEXT else text[:_ENOUGH_TEXT]
+    found = [word for word in tokens(sample) if word.isalpha()]
     return None if len(found) < 20 else sum(word in FUNCTION_WORDS for word in found) >= 0.12 * len(found)

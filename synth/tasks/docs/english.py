@@ -99,7 +99,7 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
         participle = match[1].lower()
         return None if participle == "deprecated" else f"that is {participle} {text[match.end() :]}"
     after = _after_name(text, name)
-    match = _OWN.match(text, after) if after else _SUBJECT.match(text)
+    match = (_OWN.match(text, after) if after else None) or _SUBJECT.match(text)
     if match:
         rest = text[match.end() :]
         words = rest.split(" ", 2)
@@ -124,7 +124,9 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
     return _imperative(text) or _nominal(text)
 
 
-_OWN = re.compile(r"(?:\(\))?(?: (?!is\b|can\b|are\b|has\b)[a-z]+(?= [a-z]))? (?=[a-z])")
+_OWN = re.compile(
+    rf"(?:\(\))?(?: (?!(?:is|can|are|has|{'|'.join(sorted(THIRD_PERSON))})\b)[a-z]+(?= [a-z]))? (?=[a-z])"
+)
 
 
 _BEFORE_NAME = re.compile(

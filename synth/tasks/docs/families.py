@@ -3,6 +3,7 @@
 ``identify``  which thing does what its page says of it        ``subject``    what a sentence speaks of
 ``placed``     the same of a sentence that leans on its page, which is named: asked where little else is left
 ``described`` a value of a thing that is described             ``cloze``      a telling word left out of a sentence
+``holder``    which page's thing has a part that does what is said of it
 
 What is asked of things that have names goes by the general shapes (:mod:`synth.tasks.docs.shapes`).
 """
@@ -19,13 +20,15 @@ from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.wording import Words, statement_question
 from synth.text.subjects import Statement
-from synth.text.words import FUNCTION_WORDS, tokens
+from synth.text.words import FUNCTION_WORDS, stem, tokens
 
 __all__ = ["DESCRIBED", "Item", "Items", "is_answer"]
 
 DESCRIBED = ("described_as", "subtitle")
 _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
 """Relations that are not an answer by themselves, or of which a thing has several."""
+_PARTS = frozenset("function method option directive setting parameter command attribute property field macro".split())
+"""Kinds of things that what a page is about has."""
 _LONGEST = 70
 
 
@@ -57,8 +60,10 @@ class Items:
         """Relations that lead to what a question can ask for."""
         self._said: dict[int, tuple[int, str]] = {}
         """Thing -> (edge, clause) of the description that is used for it."""
+        self.told: dict[int, tuple[int, str]] = {}
+        """The same of parts of what a page is about, where the clause may give the part's own name away."""
         self._words_of: dict[str, set[int]] = defaultdict(set)
-        """Word -> things of which a description uses it."""
+        """Stem of a word -> things of which a description uses it."""
         self._values: dict[int, list[int]] = defaultdict(list)
         self._describe()
         self._value_edges()
@@ -86,6 +91,13 @@ class Items:
                 return other
         return None
 
+    def said_elsewhere(self, entity: int, clause: str) -> int | None:
+        """A thing of another page of which a description says every word of a clause."""
+        held = [self._words_of.get(word, set()) for word in _content(clause)]
+        row = self._corpus.entities[entity].document
+        found = sorted(set[int].intersection(*held) if held else ())
+        return next((other for other in found if self._corpus.entities[other].document != row), None)
+
     def said(self, entity: int) -> tuple[int, str] | None:
         return self._said.get(entity)
 
@@ -106,11 +118,22 @@ class Items:
                 continue
             if self._words.noun(edge.subject) is None:
                 continue
+            if self._is_part(edge.subject) and edge.subject not in self.told:
+                clause = self._words.said_of(edge.subject, edge.value, hidden=False)
+                if clause is not None:
+                    self.told[edge.subject] = (number, clause)
             said = self._words.said_of(edge.subject, edge.value)
             if said is None:
                 self.dropped["descriptions that make no clause"] += 1
             else:
                 self._said[edge.subject] = (number, said)
+
+    def _is_part(self, entity: int) -> bool:
+        """Whether a thing is a part of what its page is about: a function of a class, an option of a command."""
+        found = self._corpus.entities[entity]
+        page = self._corpus.pages.get(found.document)
+        whole = None if page is None or page == entity else self._words.noun(page)
+        return whole is not None and whole != found.kind and found.kind in _PARTS
 
     def _value_edges(self) -> None:
         corpus = self._corpus
@@ -137,10 +160,14 @@ class Items:
             for value in self._values.get(entity, ()):
                 if corpus.edges[value].value is not None and not self._is_column(value, number):
                     yield Item("described", (number, value), self._end(value), corpus.edges[value].relation)
+        described = {(corpus.edges[number].document, corpus.edges[number].end) for number, _ in self._said.values()}
+        for entity, (number, _) in self.told.items():
+            page = corpus.entities[corpus.pages[corpus.entities[entity].document]]
+            yield Item("holder", (number,), page.id, page.kind)
         for number, edge in enumerate(corpus.edges):
             if edge.document not in corpus.english:
                 continue
-            if edge.relation == "states" and edge.value is not None:
+            if edge.relation == "states" and edge.value is not None and (edge.document, edge.end) not in described:
                 quote = corpus.quote(edge)
                 said = self._words.spoken_of(quote)
                 if said is not None and said.name == edge.value and (asks := self._spoken(said, edge.document)):
@@ -171,7 +198,7 @@ def is_answer(value: str) -> bool:
 
 
 def _content(text: str) -> set[str]:
-    return {word for word in tokens(text) if word not in FUNCTION_WORDS and len(word) > 1}
+    return {stem(word) for word in tokens(text) if word not in FUNCTION_WORDS and len(word) > 1}
 
 
 def _english(sentence: str) -> bool:

@@ -20,6 +20,7 @@ from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult, Hop, Node, Walk
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.corpus import Corpus, Documents
+from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.shapes import Shapes
 from synth.tasks.docs.wording import Words, statement_question
@@ -157,6 +158,8 @@ class DocsProposer:
             return self._identify(edges[0], item, split, generator)
         if item.family == "described":
             return self._described(edges[0], edges[1], item, split, generator)
+        if item.family == "holder":
+            return self._holder(edges[0], item, split)
         if item.family in ("subject", "placed"):
             return self._subject(edges[0], item, split)
         return self._gap(edges[0], item, split, generator)
@@ -172,15 +175,19 @@ class DocsProposer:
         row = self.corpus.entities[entity].document
         names = self._names(entity)
         own = (edge.document, edge.start, edge.end)
+        page = row if self.corpus.is_page(entity) else None
         alone = (
-            self._judge.rival(clause, own, names, None) is None and self.items.also_said(entity, clause, None) is None
+            self._judge.rival(clause, own, names, outside=page) is None
+            and self.items.also_said(entity, clause, None) is None
         )
         if not self._words.is_local(entity) and alone:
             return noun, clause
+        if page is not None:
+            return Failure(Reason.NOT_UNIQUE, "the same is said elsewhere")
         place = self._words.place(row)
         if not place:
             return Failure(Reason.NOT_UNIQUE, "its page has no title of its own")
-        if (rival := self._judge.rival(clause, own, names, row)) is not None:
+        if (rival := self._judge.rival(clause, own, names, within=row)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"the page says the same elsewhere: {rival!r}")
         if (other := self.items.also_said(entity, clause, row)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"the same is said of {self.corpus.entities[other].name!r}")
@@ -189,7 +196,9 @@ class DocsProposer:
     def _names(self, entity: int) -> tuple[str, ...]:
         """What the thing alone goes by: a short name that others have, too, tells nothing."""
         found = self.corpus.entities[entity]
-        return (found.name, *(alias for alias in found.aliases if self.corpus.alone(alias)))
+        own = found.name.replace("::", ".").rpartition(".")[2]
+        short = (own,) if self.corpus.ends[found.kind, own] == 1 else ()
+        return (found.name, *short, *(alias for alias in found.aliases if self.corpus.alone(alias)))
 
     def _identify(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
         found = self._thing(edge)
@@ -203,6 +212,20 @@ class DocsProposer:
         question = frame.format(n=noun, said=said, clause=clause)
         cue = f"{noun} {said if '{said}' in frame else clause}"
         return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
+
+    def _holder(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
+        """The page about one thing that has a part of which this is said: "Which class has a function that ..."."""
+        entity, page = edge.subject, self.corpus.pages[edge.document]
+        clause = self.items.told[entity][1]
+        own = (edge.document, edge.start, edge.end)
+        if (rival := self._judge.rival(clause, own, self._names(page), outside=edge.document)) is not None:
+            return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
+        if (other := self.items.said_elsewhere(entity, clause)) is not None:
+            return Failure(Reason.NOT_UNIQUE, f"the same is said of {self.corpus.entities[other].name!r}")
+        cue = f"{indefinite(self.corpus.entities[entity].kind)} {clause}"
+        question = f"Which {self._words.noun(page)} has {cue}?"
+        hop = self._told(edge, page, cue, clause).model_copy(update={"relation": "part_of", "forward": True})
+        return self._finish(item, question, [hop], split)
 
     def _term(self, edge: Edge, item: Item, page: str, clause: str, split: Split) -> Draft | Failure:
         """A term by its meaning, since a question rarely asks for the name of a term."""

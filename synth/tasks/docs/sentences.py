@@ -14,6 +14,7 @@ from synth.text.words import content_words, stem
 
 __all__ = ["Sentences", "stems"]
 
+_IDENTIFIER = re.compile(r"\w*[^\W_]_\w+|\w+(?=\(\))")
 _ABOVE = 200
 """Characters above a sentence in which the term that it speaks of may stand."""
 
@@ -62,6 +63,7 @@ class Sentences:
         *,
         share: float,
         within: int | None = None,
+        outside: int | None = None,
     ) -> str | None:
         """Another sentence that holds ``share`` of the words, weighted by rarity, and is not said of the same thing.
 
@@ -70,11 +72,12 @@ class Sentences:
             own: (row, start, end) of each piece of evidence.
             names: of the thing that is sought; a sentence that has one of them, or stands under it, says it of that.
             within: only sentences of this document count: the question names it.
+            outside: sentences of this document do not count: it is what is sought.
         """
         found = stems(words)
         wanted = {n for word in found if (n := self._numbers.get(word)) is not None}
         weight = {n: self._weight[n] for n in wanted}
-        named = {self._numbers[word] for word in found if "_" in word and word in self._numbers}
+        named = {n for name in _IDENTIFIER.findall(words) for word in stems(name) if (n := self._numbers.get(word))}
         heaviest = math.log(1 + len(self._places) + 1)
         total = sum(weight.values()) + heaviest * (len(found) - len(wanted))
         if not wanted:
@@ -89,7 +92,7 @@ class Sentences:
             seen.update(self._postings[number])
         for at in sorted(seen):
             place = self._places[at]
-            if within is not None and place.row != within:
+            if (within is not None and place.row != within) or place.row == outside:
                 continue
             if any(place.row == row and place.start < end and start < place.end for row, start, end in own):
                 continue

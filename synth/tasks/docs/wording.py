@@ -54,6 +54,7 @@ _OF_PEOPLE = re.compile(
 _JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
 _OUTSIDE = re.compile(
     r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
+    r"|\(\d+(?:\.\d+)+(?:-\d+)?\)|\b[Ii]n (?:[Ss]ection )?\d+(?:\.\d+)+(?:-\d+)?$"
     r"|, (?:but|so|while|whereas|yet) |\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|, and \S+(?: \S+){0,3} (?:is|has|are|will|can|must|may)\b"
@@ -187,9 +188,9 @@ class Words:
             return replace(said, kind=kinds.pop() or "", plural=False)
         return said
 
-    def said_of(self, entity: int, sentence: str) -> str | None:
-        """What a sentence says of a thing, behind a noun ("that returns ..."), where that reads and does not give its
-        name away."""
+    def said_of(self, entity: int, sentence: str, *, hidden: bool = True) -> str | None:
+        """What a sentence says of a thing, behind a noun ("that returns ..."), where that reads and, if it shall be
+        ``hidden``, does not give its name away."""
         found = self._corpus.entities[entity]
         short = re.split(r"\.|::", found.name)[-1]
         kind = "function" if found.kind in _LOCAL else found.kind
@@ -201,7 +202,7 @@ class Words:
             )
         if said is None or is_fragment(said, least=22, most=150) or any(c in said for c in "“”"):
             return None
-        if any(leaks(said, name) for name in (found.name, *found.aliases[:3]) if len(name) < 60):
+        if hidden and any(leaks(said, name) for name in (found.name, *found.aliases[:3]) if len(name) < 60):
             return None
         verb = next((verb for kinds, verb in _HOLDS if found.kind.split()[-1] in kinds), None)
         if verb is not None and (of := _QUANTITY.match(said)):

@@ -146,6 +146,11 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
             "12 times",
         ),
         (
+            "holder",
+            "Which module has a function that decodes a light character into its flashes and eclipses?",
+            "wembly",
+        ),
+        (
             "subject",
             "Which iron sheet carries the lantern of a harbour?",
             "lamp plate",
@@ -160,7 +165,7 @@ def test_every_family_reads_as_it_should(accepted: list[Proposed], family: str, 
 
 def test_sentences_with_a_gap_are_asked_where_they_are_wanted(accepted: list[Proposed]) -> None:
     families = {p.draft.surface.partition("/")[0].partition("+")[0] for p in accepted}
-    assert families == {"identify", "chain", "described", "subject", "cloze"}
+    assert families == {"identify", "holder", "chain", "described", "subject", "cloze"}
     gaps = [p.draft for p in accepted if p.draft.shape == "masked"]
     assert all(draft.question.count("____") == 1 for draft in gaps)
     assert {draft.answer for draft in gaps} & {f"karst_hall_{n}" for n in range(12)}
@@ -304,9 +309,42 @@ def test_the_audit_sees_what_is_wrong(world: World, tasks: list[Task]) -> None:
     spoiled = value.model_copy(update={"walk": value.walk.model_copy(update={"hops": (wrong,)})})
     assert [rule for rule, _ in audited(world, spoiled)] == ["unique"]
     described = next(task for task in tasks if task.surface == "described/since")
+    holder = next(task for task in tasks if task.surface.startswith("holder"))
+    other = next(task for task in tasks if task.surface.startswith("holder") and task.answer != holder.answer)
+    wrong = holder.walk.hops[0].model_copy(update={"target": other.walk.hops[0].target})
+    spoiled = holder.model_copy(update={"walk": holder.walk.model_copy(update={"hops": (wrong,)})})
+    assert [rule for rule, _ in audited(world, spoiled)] == ["unique"]
     twice = (described.walk.hops[0], described.walk.hops[0].model_copy(update={"needs": (0,)}))
     spoiled = described.model_copy(update={"walk": described.walk.model_copy(update={"hops": twice})})
     assert "shortcut" in [rule for rule, _ in audited(world, spoiled)]
+
+
+WICK = "Trim the wick of the lantern to the length that the keeper has noted."
+HORN = "Predict the fog on the estuary from the temperature of the valley."
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_a_class_is_asked_for_by_what_its_functions_alone_do(tmp_path: Path, repeated: bool) -> None:
+    """The pages open with signatures, which are no English; what two classes can do tells neither."""
+    members = {"Lamp": ("trim", WICK), "Horn": ("blow", HORN), "Bell": ("trim", WICK if repeated else "Get the rope.")}
+    files = {}
+    for name, (function, said) in members.items():
+        signatures = "".join(f"<p>std::{function}_{i} * sizeof(n_{i}) const</p>" for i in range(400))
+        files[f"class{name}.html"] = (
+            f"<html><head><title>Shore: {name} Class Reference</title></head><body><h1>{name} Class Reference</h1>"
+            f"{signatures}<h2>Member Function Documentation</h2><h2 class='memtitle' id='a1'>◆{function}_{name}()</h2>"
+            f"<p>{said}</p><p>Nobody who works with the lights of the coast would do without it on a winter night, and "
+            "it has been there since the first release, so that it is known in all of the harbours.</p></body></html>"
+        )
+    proposer = build(tmp_path, files).proposer()
+    found: dict[str, str] = {}
+    for split in ("train", "validation", "test"):
+        made = [proposer.propose(i, split, derive_generator(3, "docs", i)) for i in range(30)]
+        found |= {p.draft.question: p.draft.answer for p in made if isinstance(p, Proposed)}
+    horn = "Which class has a function that predicts the fog on the estuary from the temperature of the valley?"
+    assert found[horn] == "Horn"
+    trims = "Which class has a function that trims the wick of the lantern to the length that the keeper has noted?"
+    assert found.get(trims) == (None if repeated else "Lamp")
 
 
 def test_index_pages_are_hubs_that_no_split_owns(tmp_path: Path) -> None:

@@ -22,8 +22,11 @@ from synth.text.words import words
 
 __all__ = ["PageReadingChooser"]
 
-_WHOLE = re.compile(r"\b(?:module|command|program|page|chapter|section|package|crate|tool|library|appendix)s?\b")
+_WHOLE = re.compile(
+    r"\b(?:module|command|program|page|chapter|section|package|crate|tool|library|appendix)s?\b|^Which \S+ has an? "
+)
 """Kinds of things that have pages of their own."""
+_HAS = re.compile(r"^Which \S+ has an? ")
 
 
 class PageReadingChooser(PageTurning):
@@ -63,6 +66,10 @@ class PageReadingChooser(PageTurning):
             scored.append((score + (0.3 if mentions else 0.0), place))
         score, place = max(scored)
         tried = sum(number == clue for number, _ in self._state.dismissed)
+        others = [found for found in scored if found[1] != place]
+        if others and not (name or tried) and _HAS.search(self._state.reading.question) and self.errs(0.9):
+            score, place = max(others)
+            self.log("wrong_page", f"opened {hits[place].title!r} first")
         return hits[place] if score >= 0.15 and tried < 4 else None
 
     def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
@@ -246,11 +253,12 @@ class PageReadingChooser(PageTurning):
         wanted = content_stems(cue).difference(*map(content_stems, reading.pages))
         sentences = list(document.sentences())
         held = [content_stems(s.text) & wanted for s in sentences]
-        best = max(range(len(held)), key=lambda at: (len(held[at]), -at), default=None)
+        entry = [subject(s, document.title)[0] != document.title for s in sentences]
+        best = max(range(len(held)), key=lambda at: (len(held[at]), entry[at], -at), default=None)
         if best is None or not wanted:
             return None
         around = frozenset().union(*held[max(0, best - 1) : best + 2])
-        if subject(sentences[best], document.title)[0] == document.title and not _WHOLE.search(reading.question):
+        if not entry[best] and not _WHOLE.search(reading.question):
             return None  # an entry is asked for, and the page shows none here
         return sentences[best] if len(around) / len(wanted) + self._noise() >= 0.6 else None
 
