@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -141,10 +143,39 @@ def _cell(text: str) -> str:
     return " ".join(str(text).replace("|", "\\|").replace("``", "`").split())
 
 
+def notebook(path: Path) -> str:
+    """A notebook, executed, as a page. Its first cell is the page's head.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell failed.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+
+    book = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["SYNTH_STORE"] = str(Path(folder) / "store")
+        NotebookClient(book, timeout=240, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
+    parts = []
+    for cell in book.cells:
+        parts.append(cell.source if cell.cell_type == "markdown" else f"```python\n{cell.source}\n```")
+        for output in (one for one in cell.get("outputs", []) if one.get("name") != "stderr"):
+            data = output.get("data", {})
+            text = output.get("text") or data.get("text/plain", "")
+            parts.append(data.get("text/html") or f"```text\n{text.rstrip()}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
 def on_files(files: Any, config: Any) -> Any:
     """mkdocs asks for the files of the manual: the generated pages are added."""
     from mkdocs.structure.files import File
 
     for name, page in PAGES.items():
         files.append(File.generated(config, f"reference/{name}.md", content="\n".join(page()) + "\n"))
+    for path in sorted(Path(config["docs_dir"]).rglob("*.ipynb")):
+        place = path.relative_to(config["docs_dir"])
+        found = files.get_file_from_path(place.as_posix())
+        if found is not None:
+            files.remove(found)
+        files.append(File.generated(config, place.with_suffix(".md").as_posix(), content=notebook(path)))
     return files

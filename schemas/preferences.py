@@ -97,6 +97,8 @@ class PairKind(StrEnum):
     REFINED = "refined"
     """A failed run's first wrong turn against what the same policy did in its place on the way to the right answer:
     after it was told what went wrong, or without (R3L 2601.03715)."""
+    SIBLING = "sibling"
+    """Two turns of the policy from one state of a tree of runs: behind one of them more runs ended right."""
 
 
 class Repair(Row):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import yaml
 
 from synth.late import late
-from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
+from synth.pipelines.request import BuildOptions, BuildRequest, BuildResult, Outlook, ProgressName
 from synth.registry import find
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
     return building.prepare(request, recipe=recipe, progress=progress)
 
 
-def build(dataset: str | None = None, *, progress: ProgressName = "quiet", **options: Any) -> BuildResult:
+def build(
+    dataset: str | None = None, *, progress: ProgressName = "quiet", **options: Unpack[BuildOptions]
+) -> BuildResult:
     """Build a dataset: ``options`` are the fields of :class:`BuildRequest`.
 
     Raises:

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from importlib import metadata, util
+from urllib.request import urlopen
 
 from synth.distribution import install
 from synth.errors import SynthError
@@ -38,18 +39,30 @@ _EXTRAS = {
     "train": ("trl", "training with TRL"),
     "mcp": ("mcp", "MCP servers as environments, and environments as MCP servers"),
     "web": ("playwright", "a browser as environment"),
+    "s3": ("s3fs", "sources, datasets and results in s3://"),
+    "gcs": ("gcsfs", "the same in gs://"),
 }
+
+_LITTLE = 200_000_000
+"""Bytes of disk with which a build of a few tasks may end in want of space."""
+_SECONDS = 5.0
 
 
 def checkup() -> list[Finding]:
     """Look at the interpreter, the packages, the packaged files and the store. Changes nothing but a probe file."""
-    return [*_python(), *_packages(), *_extras(), *_files(), *_store(), *_hub()]
+    return [*_python(), *_machine(), *_packages(), *_extras(), *_files(), *_store(), *_hub(), *_prefect()]
 
 
 def _python() -> Iterator[Finding]:
     fine = sys.version_info >= (3, 11)
-    version = f"{sys.version.split()[0]}, {os.cpu_count()} cores"
+    version = sys.version.split()[0]
     yield Finding("python", "ok" if fine else "broken", version + ("" if fine else "; needs 3.11"))
+
+
+def _machine() -> Iterator[Finding]:
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    cores = f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} cores may be used"
+    yield Finding("machine", "ok", f"{cores}; {free / 1e9:.1f} GB of memory free")
 
 
 def _packages() -> Iterator[Finding]:
@@ -96,9 +109,9 @@ def _store() -> Iterator[Finding]:
         entries = Store(place).list()
         free = shutil.disk_usage(place).free
         size = sum(entry.bytes for entry in entries)
-        yield Finding(
-            "store", "ok", f"{place}: {len(entries)} stage runs, {size / 1e6:.1f} MB; {free / 1e9:.1f} GB free"
-        )
+        held = f"{place}: {len(entries)} stage runs, {size / 1e6:.1f} MB; {free / 1e9:.1f} GB free"
+        few = free < _LITTLE
+        yield Finding("store", "broken" if few else "ok", held + (": free some, or name another disk" if few else ""))
     except (SynthError, OSError) as error:
         yield Finding("store", "broken", str(error))
 
@@ -110,3 +123,15 @@ def _hub() -> Iterator[Finding]:
         yield Finding("push", "absent", str(error))
     else:
         yield Finding("push", "ok", "there is a token for the Hugging Face Hub")
+
+
+def _prefect() -> Iterator[Finding]:
+    address = os.environ.get("PREFECT_API_URL")
+    if not address:
+        yield Finding("prefect server", "absent", "PREFECT_API_URL names none: `--flow` starts one for each build")
+        return
+    try:
+        with urlopen(f"{address.rstrip('/')}/health", timeout=_SECONDS):
+            yield Finding("prefect server", "ok", f"{address} answers")
+    except (OSError, ValueError) as error:
+        yield Finding("prefect server", "broken", f"{address} does not answer: {error}")

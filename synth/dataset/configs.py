@@ -33,6 +33,7 @@ from synth.schemas.row import Row, Split, row_types_of
 from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trees import TreeNodeRow
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 __all__ = ["CONFIGS", "SPLITS", "Column", "Config", "columns", "config_named"]
@@ -75,6 +76,13 @@ CONFIGS: tuple[Config, ...] = (
     ),
     Config(
         "trajectories", TrajectoryRow, None, 100, "Rollouts as Agent Data Protocol trajectories, with typed columns."
+    ),
+    Config(
+        "tree_nodes",
+        TreeNodeRow,
+        None,
+        5_000,
+        "Turns of trees of runs: what was drawn from each state, and how the runs behind it ended.",
     ),
     Config(
         "steps",

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from synth.dataset.configs import CONFIGS, Config, config_named
 from synth.dataset.files import CARD_FILE, MIX_FILE, REPORT_FILE, DataFile, data_files
+from synth.dataset.html import dataset_html
 from synth.errors import DatasetError, InputError
 from synth.inputs import parse_json
 from synth.schemas.adp import error_lines
@@ -88,6 +89,12 @@ class Dataset:
             for config in self.configs
         )
         return f"Dataset({str(self.path)!r}: {inside})"
+
+    def _repr_html_(self) -> str:
+        tables = {
+            config: {split: self.count(config, split) for split in self.splits(config)} for config in self.configs
+        }
+        return dataset_html(str(self.path), tables)
 
     @property
     def redacted(self) -> bool:

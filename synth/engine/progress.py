@@ -20,6 +20,7 @@ __all__ = [
     "Plain",
     "Progress",
     "Quiet",
+    "Stages",
     "duration",
     "money",
     "progress_for",
@@ -159,7 +160,7 @@ class _Stage:
         return f"{duration((time.monotonic() - self._began) * (self.total - self.done) / made)} left"
 
 
-class _Stages:
+class Stages:
     """Where each stage run stands in the plan, and those under way."""
 
     def __init__(self) -> None:
@@ -192,7 +193,7 @@ class Plain:
         self._stream = stream if stream is not None else sys.stderr
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._stages = _Stages()
+        self._stages = Stages()
         self._spoke = time.monotonic()
 
     def _say(self, line: str) -> None:
@@ -246,7 +247,7 @@ class Live:
         from rich.console import Console
         from rich.live import Live as Drawing
 
-        self._stages = _Stages()
+        self._stages = Stages()
         self._drawing = Drawing(
             console=console or Console(stderr=True), get_renderable=self._drawn, transient=True, refresh_per_second=4
         )

@@ -11,6 +11,7 @@ from platformdirs import user_cache_path
 from synth.dataset.key_hashes import remember
 from synth.engine import Engine, Progress, Quiet, progress_for
 from synth.engine.json_log import JsonLines
+from synth.engine.notebook import Notebook, kernel
 from synth.engine.options import executor_named, models_for
 from synth.engine.record import Recorded
 from synth.errors import BuildError, InputError, SynthError
@@ -168,13 +169,19 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
         ledger=Path(request.ledger) if request.ledger is not None else None,
     )
     planned = plan(recipe)
-    beside: Progress = Quiet() if progress == "quiet" else JsonLines() if progress == "json" else progress_for()
+    beside: Progress = Quiet() if progress == "quiet" else JsonLines() if progress == "json" else _shown()
     shown = Recorded(beside, store, recipe.name)
     models = models_for(
         planned, store, in_flight=request.in_flight, max_cost=request.max_cost, max_tokens=request.max_tokens
     )
     engine = Engine(planned, store, executor, shown, models=models)
     return Prepared(recipe, engine, out, shown)
+
+
+def _shown() -> Progress:
+    """Where the user looks: a notebook's cell, a terminal, or a log."""
+    display = kernel()
+    return progress_for() if display is None else Notebook(display)
 
 
 def resolve(request: BuildRequest) -> Recipe:

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from synth.engine import Plan, StageNode
 from synth.errors import InputError
 from synth.pipelines.collaborators import accepting_of, task_filters
-from synth.pipelines.steps import STEPS, Run
+from synth.pipelines.stage_runs import Run
+from synth.pipelines.steps import STEPS
 from synth.recipe.model import Recipe
 from synth.recipe.parts import StageItem
 from synth.registry import STAGES, choices, find

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from synth.late import late
 from synth.places import refuse_remote
 
 if TYPE_CHECKING:
+    from synth.dataset import html
     from synth.engine import StageStatus
     from synth.pipelines.pilot import Pilot
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport
     from synth.store.calls_format import Account
+else:
+    html = late("synth.dataset.html")
 
-__all__ = ["BuildRequest", "BuildResult", "Outlook", "ProgressName"]
+__all__ = ["BuildOptions", "BuildRequest", "BuildResult", "Outlook", "ProgressName"]
 
 ProgressName = Literal["auto", "json", "quiet"]
 """``auto``: a live table in a terminal, lines elsewhere; ``json``: lines of JSON."""
@@ -60,6 +64,25 @@ class BuildRequest:
             refuse_remote(getattr(self, name), name)
 
 
+class BuildOptions(TypedDict, total=False):
+    """The fields of :class:`BuildRequest` but ``dataset``, as ``synth.build`` takes them."""
+
+    recipe: Path | str | None
+    source: Path | str | None
+    tasks: int | None
+    tasks_file: Path | str | None
+    seed: int | None
+    out: Path | str | None
+    store: Path | str | None
+    workers: int
+    executor: str
+    in_flight: int
+    max_cost: float | None
+    max_tokens: int | None
+    ledger: Path | str | None
+    settings: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class BuildResult:
     path: Path
@@ -70,6 +93,15 @@ class BuildResult:
     """What the dataset's model calls have used in this store, over all runs; None where it never made any."""
     words: Path | None = None
     """How questions speak of the user's facts: a file to edit, beside the dataset; None where there are none."""
+
+    def _repr_html_(self) -> str:
+        lines = []
+        for role in dict.fromkeys(outcome.role for outcome in self.report.outcomes):
+            mine = [outcome for outcome in self.report.outcomes if outcome.role == role]
+            total, good = sum(one.trajectories for one in mine), sum(one.successes for one in mine)
+            lines.append(f"{role} success {100 * good / total:.1f} % of {total:,} trajectories")
+        title = f"{self.report.dataset} {'is up to date' if self.reused else 'is finished'}: {self.path}"
+        return html.dataset_html(title, self.report.tables, lines)
 
 
 @dataclass(frozen=True)

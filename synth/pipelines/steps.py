@@ -7,12 +7,10 @@ registry, and who reads what from whom is the planner's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels.model_judge import STEPS_PROMPT
-from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.environments.search_spec import Search
 from synth.filtering.dedup import Rules
@@ -20,13 +18,11 @@ from synth.pipelines.collaborators import (
     assistant,
     encoder_of,
     environment_of,
-    expert_is_model,
     expert_of,
     extraction,
     installed,
     named,
     own_limits,
-    perturber_of,
     policy,
     prompt_values,
     proposing,
@@ -39,35 +35,30 @@ from synth.pipelines.collaborators import (
     vectors_of,
 )
 from synth.pipelines.explored import task_values
+from synth.pipelines.pair_steps import (
+    judged_pairs,
+    paired,
+    perturbed_pairs,
+    preferences,
+    refined_pairs,
+    repaired_pairs,
+    sibling_pairs,
+    trajectory_pairs,
+    verified_pairs,
+)
+from synth.pipelines.stage_runs import Run
 from synth.pipelines.words import lexicon_of
 from synth.prompting import load_prompt
 from synth.recipe.keys import HELD
 from synth.recipe.model import Recipe
-from synth.recipe.parts import Pairs
 from synth.recipe.questions import GivenQuestions
-from synth.recipe.roles import ACTORS, assistant_of
+from synth.recipe.roles import assistant_of
 from synth.recipe.sources import OwnSource, RunsSource
 from synth.registry import SHAPES, factory_of, find
 from synth.sources.docs.distract import DocumentDistractors
 from synth.tasks.world.words import words_of
 
-__all__ = ["STEPS", "Run"]
-
-
-@dataclass(frozen=True)
-class Run:
-    """A stage run, before it is known who reads what from whom."""
-
-    label: str
-    stage: str
-    values: Mapping[str, Any]
-    """Its config."""
-    role: str | None = None
-    """Whose tables it reads and writes; None = no role's."""
-    reads: Mapping[str, str] | None = None
-    """What it reads from whom, where a recipe says so itself."""
-    own: bool = False
-    """Whether the recipe lists it with its config."""
+__all__ = ["STEPS"]
 
 
 def _extract(recipe: Recipe) -> str:
@@ -233,6 +224,22 @@ def _refine(recipe: Recipe) -> Iterator[Run]:
     yield Run("policy-refined", "refine", values, "policy")
 
 
+def _trees(recipe: Recipe) -> Iterator[Run]:
+    wanted = recipe.trees
+    if wanted is None:
+        return
+    who = recipe.roles["policy"]
+    values = {
+        "policy": policy(recipe, "policy", who),
+        "environment": environment_of(recipe),
+        "management": recipe.management,
+        "limits": recipe.limits.model_copy(update=own_limits(who)),
+        "number": who.rollouts * (1 + (0 if recipe.refine is None else len(recipe.refine.how))),
+        "tree": wanted.model_dump(exclude={"gap"}),
+    }
+    yield Run("policy-trees", "trees", values, "policy")
+
+
 def _critical_steps(recipe: Recipe) -> Iterator[Run]:
     critical = recipe.critical
     if critical is None or "policy" not in recipe.roles:
@@ -260,62 +267,6 @@ def _labels(recipe: Recipe) -> Iterator[Run]:
         yield Run(f"{role}-steps", "label_steps", {"rules": rules} | ({"judge": judge} if judge else {}), role)
 
 
-def _paired(recipe: Recipe) -> Pairs | None:
-    """Which pairs are made; where a recipe does not list its stages, only what follows from a search makes pairs."""
-    follows = recipe.critical is not None or recipe.refine is not None or recipe.stages is not None
-    return recipe.preferences if follows and recipe.has_tasks and set(recipe.acting) == set(ACTORS) else None
-
-
-def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
-    searched = recipe.critical is not None or recipe.stages is not None
-    if searched and _paired(recipe) is not None and (not recipe.source_spec.is_recorded or "policy" in recipe.roles):
-        own_words = expert_is_model(recipe) or recipe.source_spec.is_recorded
-        yield Run("verified-pairs", "verified_pairs", {"model_expert": own_words})
-
-
-def _refined_pairs(recipe: Recipe) -> Iterator[Run]:
-    if recipe.refine is not None and _paired(recipe) is not None:
-        yield Run("refined-pairs", "refined_pairs", {})
-
-
-def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
-    wanted = _paired(recipe)
-    if wanted is not None and wanted.trajectories_per_task:
-        values = {"ratio": wanted.trajectory_ratio, "per_task": wanted.trajectories_per_task}
-        yield Run("trajectory-pairs", "trajectory_pairs", values)
-
-
-def _perturbed_pairs(recipe: Recipe) -> Iterator[Run]:
-    wanted = _paired(recipe)
-    if wanted is not None and (wanted.fill or perturber_of(recipe) is not None) and recipe.is_open:
-        values = {
-            "environment": environment_of(recipe),
-            "management": recipe.management,
-            "perturber": perturber_of(recipe),
-            "fill": wanted.fill,
-        }
-        yield Run("perturbed-pairs", "perturbed_pairs", values)
-
-
-def _repaired_pairs(recipe: Recipe) -> Iterator[Run]:
-    """Repairs of failed runs on safety twins, which only applications have."""
-    wanted = _paired(recipe)
-    if wanted is not None and wanted.repairs and recipe.environment.kind == "app":
-        values = {
-            "environment": environment_of(recipe),
-            "management": recipe.management,
-            "repairer": policy(recipe, "policy", recipe.roles["policy"]),
-            "repairs": wanted.repairs,
-        }
-        yield Run("repaired-pairs", "repaired_pairs", values)
-
-
-def _preferences(recipe: Recipe) -> Iterator[Run]:
-    wanted = _paired(recipe)
-    if wanted is not None:
-        yield Run("preferences", "preferences", {"selection": wanted.selection})
-
-
 def _ratings(recipe: Recipe) -> Iterator[Run]:
     """What a judge, or a formula over the evidence, says of whole runs."""
     who, wanted = recipe.roles.get("judge"), recipe.ratings
@@ -336,14 +287,6 @@ def _attribution(recipe: Recipe) -> Iterator[Run]:
     if recipe.source_spec.is_recorded:
         for role in recipe.acting:
             yield Run(f"{role}-failures", "attribute_failures", {}, role)
-
-
-def _judged_pairs(recipe: Recipe) -> Iterator[Run]:
-    who, wanted = recipe.roles.get("judge"), _paired(recipe)
-    if who is None or wanted is None:
-        return
-    judge = assistant_of("judge", who, assistant("pair_judge"), compare_prompt().ref)
-    yield Run("judged-pairs", "judge_pairs", {"judge": judge, "required": wanted.selection.judge})
 
 
 def _distractors(recipe: Recipe) -> Iterator[Run]:
@@ -392,7 +335,7 @@ def _duplicates(recipe: Recipe) -> Iterator[Run]:
     if wanted is not None and wanted.trajectories is not None:
         for role in recipe.acting:
             yield from _marked(role, "trajectories", wanted.trajectories, role)
-    if wanted is not None and wanted.pairs is not None and _paired(recipe) is not None:
+    if wanted is not None and wanted.pairs is not None and paired(recipe) is not None:
         yield from _marked("pair", "preferences", wanted.pairs)
 
 
@@ -421,17 +364,19 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "rollouts": _rollouts,
     "difficulty": _difficulty,
     "refine": _refine,
+    "trees": _trees,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
     "attribution": _attribution,
-    "verified_pairs": _verified_pairs,
-    "refined_pairs": _refined_pairs,
-    "trajectory_pairs": _trajectory_pairs,
-    "perturbed_pairs": _perturbed_pairs,
-    "repaired_pairs": _repaired_pairs,
-    "preferences": _preferences,
+    "verified_pairs": verified_pairs,
+    "refined_pairs": refined_pairs,
+    "sibling_pairs": sibling_pairs,
+    "trajectory_pairs": trajectory_pairs,
+    "perturbed_pairs": perturbed_pairs,
+    "repaired_pairs": repaired_pairs,
+    "preferences": preferences,
     "ratings": _ratings,
-    "judge_pairs": _judged_pairs,
+    "judge_pairs": judged_pairs,
     "distractors": _distractors,
     "rl": _rl,
     "contexts": _contexts,

@@ -20,7 +20,7 @@ from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
-from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, Refine, StageItem
+from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, Refine, StageItem, Trees
 from synth.recipe.questions import (
     CodeQuestions,
     DatasetQuestions,
@@ -125,6 +125,8 @@ class Keys(Described):
     """When a rollout is stopped."""
     refine: Refine | None = None
     """How good runs are made of the policy's failed ones; empty = they are not."""
+    trees: Trees | None = None
+    """How trees of runs are grown (``tree_nodes``; branches are rows of ``trajectories``); empty = they are not."""
     critical: Critical | None = Critical()
     """How the policy's runs are searched for critical steps; ``null`` leaves out the search and what follows from
     it."""
@@ -164,11 +166,11 @@ class Keys(Described):
     spoil right turns. The ``proposer`` explores the documents and asks about them (``questions.kind: proposed``)."""
     stages: tuple[str | StageItem, ...] | None = None
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
-    ``misleading``, ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``refine``, ``critical_steps``, ``label_steps``,
-    ``verified_pairs``, ``refined_pairs``, ``trajectory_pairs``, ``perturbed_pairs``, ``repaired_pairs``,
-    ``preferences``, ``ratings``, ``attribution``, ``judge_pairs``, ``distractors``, ``rl``, ``contexts``,
-    ``duplicates``), each as the other keys say, and stages by their own names; empty = all of these steps. Each reads
-    what the nearest stage before it wrote."""
+    ``misleading``, ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``refine``, ``trees``, ``critical_steps``,
+    ``label_steps``, ``verified_pairs``, ``refined_pairs``, ``sibling_pairs``, ``trajectory_pairs``,
+    ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``attribution``, ``judge_pairs``,
+    ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say, and stages by their own names;
+    empty = all of these steps. Each reads what the nearest stage before it wrote."""
     allow_empty_sft: bool = False
     """Whether a build goes on to stages that call models when no run of the teacher succeeded; otherwise it stops
     there, and nothing more is paid."""

@@ -175,12 +175,10 @@ class Recipe(Keys):
         refined = self.refine is not None and any(how.startswith("hint") for how in self.refine.how)
         if who is not None and "teacher" not in self.roles and not refined:
             raise ValueError("roles.reflector: it reflects on a teacher's runs, and there is no teacher")
-        if self.refine is not None and (
-            "policy" not in self.roles or self.source_spec.is_recorded or not self.has_tasks
-        ):
-            raise ValueError(
-                "refine: it makes good runs of a policy's failed ones: give roles.policy, and no recorded runs"
-            )
+        wanted = {"refine": self.refine, "trees": self.trees}
+        asked = next((name for name, value in wanted.items() if value is not None), None)
+        if asked is not None and ("policy" not in self.roles or self.source_spec.is_recorded or not self.has_tasks):
+            raise ValueError(f"{asked}: it starts from runs of a policy: give roles.policy, and no recorded runs")
         perturber = self.roles.get("perturber")
         if perturber is not None and perturber.model is None:
             raise ValueError("roles.perturber: only a model edits turns; bind it to one (openai, vllm)")

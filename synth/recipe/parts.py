@@ -24,6 +24,7 @@ __all__ = [
     "Ratings",
     "Refine",
     "StageItem",
+    "Trees",
 ]
 
 
@@ -63,6 +64,19 @@ class Refine(Described):
         if not self.how or len(set(self.how)) < len(self.how):
             raise ValueError("refine.how must name at least one way, each once")
         return self
+
+
+class Trees(Described):
+    """A tree over the policy's first run of each task: branches where it is uncertain, within a budget of calls."""
+
+    budget: int = Field(default=150, ge=1, le=100_000)
+    """Turns that the policy is asked for, of each task."""
+    width: int = Field(default=3, ge=2, le=32)
+    """Turns that are drawn in one state; where they differ, the tree may branch."""
+    alike: float = Field(default=0.8, gt=0, le=1)
+    """Calls of one tool that share so much of their words are one branch."""
+    gap: float = Field(default=0.5, gt=0, le=1)
+    """Siblings whose values differ by so much at least become a pair."""
 
 
 class Pairs(Described):

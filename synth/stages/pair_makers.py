@@ -21,6 +21,7 @@ from synth.annotate.preferences.repair import RepairContext, failure_of, repair_
 from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
 from synth.annotate.preferences.verified import verified_pairs
+from synth.annotate.refinement.siblings import sibling_pairs
 from synth.environments.contract import Environment
 from synth.schemas.preferences import PreferenceRow
 from synth.schemas.row import Row
@@ -37,6 +38,8 @@ __all__ = [
     "RefinedPairs",
     "RepairedPairs",
     "RepairedPairsConfig",
+    "SiblingPairs",
+    "SiblingPairsConfig",
     "TrajectoryPairs",
     "TrajectoryPairsConfig",
     "VerifiedPairs",
@@ -92,7 +95,7 @@ class VerifiedPairsConfig(StageConfig):
 
 class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
     name = "verified_pairs"
-    version = 8
+    version = 10
     config_type = VerifiedPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps", "continuations")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -126,7 +129,7 @@ class RefinedPairs(PairMaker[StageConfig]):
     """Pairs at the pivots of refined runs."""
 
     name = "refined_pairs"
-    version = 5
+    version = 7
     config_type = StageConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps")
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps"}
@@ -140,6 +143,35 @@ class RefinedPairs(PairMaker[StageConfig]):
         return refined_pairs(policy, steps, provenance=self.context.provenance, stage=self.name)
 
 
+class SiblingPairsConfig(StageConfig):
+    gap: float = Field(default=0.5, gt=0, le=1)
+    """Values of both sides differ by so much at least."""
+
+
+class SiblingPairs(PairMaker[SiblingPairsConfig]):
+    """Pairs of siblings in trees of runs."""
+
+    name = "sibling_pairs"
+    version = 2
+    config_type = SiblingPairsConfig
+    reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "tree_nodes")
+    known_as: ClassVar[Mapping[str, str]] = {**PairMaker.known_as, "tree_nodes": "tree_nodes@policy"}
+    looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"tree_nodes"}
+
+    def __init__(self, config: SiblingPairsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._nodes = RowsByKey(context.inputs.table("tree_nodes"), "task_id")
+
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        return sibling_pairs(
+            self._nodes.rows(task.id),
+            {run.id: run for run in policy},
+            gap=self.config.gap,
+            provenance=self.context.provenance,
+            stage=self.name,
+        )
+
+
 class TrajectoryPairsConfig(StageConfig):
     ratio: float = Field(default=1.25, ge=1)
     """The longer side has at most so many times the turns of the shorter."""
@@ -149,7 +181,7 @@ class TrajectoryPairsConfig(StageConfig):
 
 class TrajectoryPairs(PairMaker[TrajectoryPairsConfig]):
     name = "trajectory_pairs"
-    version = 8
+    version = 10
     config_type = TrajectoryPairsConfig
 
     def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
@@ -182,7 +214,7 @@ _FORM_SHARE = 0.1
 
 class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
     name = "perturbed_pairs"
-    version = 8
+    version = 10
     config_type = PerturbedPairsConfig
     gathers = ("pairs",)
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"pairs"}
@@ -263,7 +295,7 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
     """Pairs whose chosen side is the policy's own repair of what it did to a safety twin."""
 
     name = "repaired_pairs"
-    version = 8
+    version = 10
     config_type = RepairedPairsConfig
     libraries = ("numpy",)
 

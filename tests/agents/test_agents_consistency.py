@@ -189,6 +189,28 @@ def other_results(history: History) -> Iterator[History]:
             yield rewritten(history, turn, f"No other page among the results speaks of {name}.")
 
 
+def further_down(history: History) -> Iterator[History]:
+    """The last of a list is tried first."""
+    for turn, thought in thoughts(history):
+        for listing in said("candidates").finditer(thought):
+            names = re.split(r", | and ", next(group for group in listing.groups() if group))
+            tried = next((one for one in said("candidate").finditer(thought) if names[0] in one.groups()), None)
+            if tried is not None and len(names) > 1:
+                yield rewritten(history, turn, thought.replace(tried.group(), f"I start with {names[-1]}."))
+
+
+def mentioned(history: History) -> Iterator[History]:
+    """A page is put aside as if it did not hold what it links to."""
+    for turn, step in enumerate(history[:-1]):
+        if [call.name for call in step.turn.calls] == ["open"] and step.results[0].error is None:
+            title, *links = re.findall(r"\[(.+?)\]\(", step.results[0].content)
+            yield from (
+                rewritten(history, turn + 1, f"{title} does not mention {link} at all. I drop {title}.")
+                for link in links[:1]
+                if link != title
+            )
+
+
 COMPARED = ("is_first", "is_last", "is_least", "is_most")
 PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "the first of a list": ("pages", Flaw.LIST, partial(omitted, 0)),
@@ -200,6 +222,8 @@ PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "one that was possible": ("pages", Flaw.CANDIDATE, partial(from_candidates, "candidates")),
     "far ends that were possible": ("graph", Flaw.CANDIDATE, partial(without, "g_candidates", 0)),
     "one far end that was possible": ("graph", Flaw.CANDIDATE, partial(from_candidates, "g_candidates")),
+    "one further down a list": ("pages", Flaw.PASSED, further_down),
+    "what is mentioned after all": ("pages", Flaw.SILENT, mentioned),
     "the first of a comparison": ("pages", Flaw.COMPARISON, partial(from_conclusion, 0, COMPARED)),
     "one in the middle of a comparison": ("pages", Flaw.COMPARISON, partial(from_conclusion, 1, COMPARED)),
     "one that is measured by a bound": ("pages", Flaw.COMPARISON, partial(from_conclusion, 1, ("fits_bound",))),

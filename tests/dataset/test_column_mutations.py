@@ -32,6 +32,7 @@ DATASETS: dict[str, dict[str, Any]] = {
             "roles.policy.rollouts": 4,  # some do the same, and so do their pairs
             "dedup.pairs.structural": True,
             "preferences.fill": 6,
+            "trees": {"budget": 40},
         },
     },
     "app-desk": {"tasks": 6},

@@ -44,6 +44,8 @@ INSTRUMENTS: dict[Symbol, str] = {
 }
 """Used by tests only, and kept beside the private code that they share."""
 CALLED_BY_OTHERS = {
+    "synth.dataset.reader:Dataset._repr_html_": "notebooks",
+    "synth.pipelines.request:BuildResult._repr_html_": "notebooks",
     "synth.environments.code.runner:ByPytest.pytest_exception_interact": "pytest",
     "synth.environments.code.runner:ByPytest.pytest_runtest_logreport": "pytest",
     "synth.environments.mcp.connection:_Overheard.last_context": "the MCP SDK",

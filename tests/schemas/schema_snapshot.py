@@ -36,6 +36,7 @@ from synth.schemas.searched import PairNotes, SearchedRow
 from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trees import TreeNodeRow
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
@@ -66,6 +67,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "task_reviews": TaskReviewRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,
+    "tree_nodes": TreeNodeRow,
     "judgments": JudgmentRow,
     "question_rewrites": QuestionRewriteRow,
 }

@@ -88,7 +88,7 @@ def eligible(row: PreferenceRow, wanted: Selection) -> bool:
     """Whether the pair may be selected by itself: its kind, its strength, what its sides do."""
     if row.kind not in wanted.kinds:
         return False
-    if row.kind in (PairKind.VERIFIED_STEP, PairKind.VERIFIED_STEP_SUCCESS):
+    if row.kind in (PairKind.VERIFIED_STEP, PairKind.VERIFIED_STEP_SUCCESS, PairKind.SIBLING):
         if row.strength is None or not row.strength.verified:
             return False
         if not wanted.answers and action_kind(row.chosen) == "answer":

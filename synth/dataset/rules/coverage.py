@@ -8,6 +8,7 @@ from synth.dataset.card.counts import COUNTS
 from synth.dataset.configs import CONFIGS, columns
 from synth.dataset.rules.origin import ORIGIN_RULES
 from synth.dataset.rules.pages import PAGE_RULES
+from synth.dataset.rules.pair_runs import PAIR_RUN_RULES
 from synth.dataset.rules.pairs import PAIR_RULES
 from synth.dataset.rules.references import annotated
 from synth.dataset.rules.rules import Rule
@@ -15,6 +16,7 @@ from synth.dataset.rules.runs import RUN_RULES
 from synth.dataset.rules.tasks import TASK_RULES
 from synth.dataset.rules.thoughts import THOUGHT_RULES
 from synth.dataset.rules.training import TRAINING_RULES
+from synth.dataset.rules.trees import TREE_RULES
 from synth.dataset.rules.values import VALUE_RULES
 
 __all__ = ["RULES", "coverage"]
@@ -24,9 +26,11 @@ RULES: tuple[Rule, ...] = (
     *PAGE_RULES,
     *TRAINING_RULES,
     *RUN_RULES,
+    *TREE_RULES,
     *VALUE_RULES,
     *THOUGHT_RULES,
     *PAIR_RULES,
+    *PAIR_RUN_RULES,
     *ORIGIN_RULES,
 )
 

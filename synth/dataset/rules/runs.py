@@ -30,6 +30,7 @@ from synth.schemas.reflections import Reflected
 from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, Side, StepRow
 from synth.schemas.summaries import Shown
 from synth.schemas.trajectories import RECORDED, StopReason, TrajectoryRow
+from synth.schemas.trees import Grown
 from synth.schemas.turns import action_kind, turn_ranges
 
 __all__ = ["RUN_RULES", "Continuations", "Runs", "Steps"]
@@ -60,8 +61,8 @@ def run(row: TrajectoryRow, known: Known) -> Iterator[str]:
     if _DERIVED & set(known.there):
         runs.recorded[row.id] = record(row)
     yield from _protocol(row)
-    if row.retry_of is not None and not (Reflected.stand_in(row.details) or Refined.stand_in(row.details)):
-        yield "retry_of: a retry must hold the reflection on the first attempt, or how it was refined, in its details"
+    if row.retry_of is not None and not any(said.stand_in(row.details) for said in (Reflected, Refined, Grown)):
+        yield "retry_of: no detail says what was told of the first run, how it was refined, or where this one parts"
     if row.retry_of is not None and row.retry_of == row.id:
         yield "retry_of: a run cannot retry itself"
     task = known.tasks.get(row.task_id)

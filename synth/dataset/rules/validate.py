@@ -48,7 +48,8 @@ RowCounts = dict[str, dict[str, int]]
 _ORDER = (
     "tasks",  # first: the others ask it
     "planted_misinformation",  # before what proves or disproves it
-    *("contexts", "documents", "code_files", "entities", "facts", "trajectories", "difficulty", "question_rewrites"),
+    *("contexts", "documents", "code_files", "entities", "facts", "trajectories", "tree_nodes"),
+    *("difficulty", "question_rewrites"),
     *(
         "proposals",
         "task_reviews",

@@ -166,7 +166,7 @@ def said_in(said: Iterable[Said], column: str, value: Any) -> Said | None:
 def sentence(text: str) -> str:
     """With a capital and one end."""
     text = text.strip()
-    text = re.sub(r"([.?!][\"”])\.", r"\1", capital(text))
+    text = re.sub(r"([.?!][\"”])\.", r"\1", text if "@" in text.partition(" ")[0] else capital(text))
     return text if text.rstrip('"”)')[-1:] in (".", "?", "!") and text[-1:] != ")" else f"{text}."
 
 

@@ -202,7 +202,9 @@ class GraphPlanner(SetQuestions):
             if way is not None:
                 fan = self.seen.fans.get((entity, way.label))
                 return self._read(number, entity, name, way, fan, source=source)
-            return Need([("get_relations", {"entity": entity})], "g_relations", {"name": name})
+            title = self.title(entity)
+            other = title != entity and not same_name(title, name)  # it is looked at for its likeness
+            return Need([("get_relations", {"entity": entity})], "g_relations", {"name": title if other else name})
         options = [
             item
             for item in relations.values()
