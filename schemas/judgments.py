@@ -60,8 +60,8 @@ class JudgmentRow(Row):
     parts: JsonObject
     """What the value is made of: ``coherence`` and ``completion`` of a run, the ``orders`` of a pair. Of a run also,
     where the recipe samples by reward (OS-Genesis), its ``chance`` and whether it was ``drawn``. Of a checklist its
-    ``items``, each true, false or null. Of a failure the ``agent`` (null in a run of one), the class of ``failure`` as
-    in ``steps``, and the ``next`` steps that come into question."""
+    ``items``, each ``met`` (true, false or null). Of a failure the ``agent`` (null in a run of
+    one), the class of ``failure`` as in ``steps``, and the ``next`` steps that come into question."""
     cites: tuple[int, ...]
     """Steps that the verdict rests on, as the judge says; all of them exist."""
     reason: str

@@ -218,6 +218,7 @@ FORMATS: Mapping[str, str] = {
     "trl-dpo": "synth.export.trl:TRL_DPO",
     "trl-grpo": "synth.export.rl:TRL_GRPO",
     "trl-grpo-env": "synth.export.rl:TRL_GRPO_ENV",
+    "trl-pivots": "synth.export.pivots:TRL_PIVOTS",
     "trl-rft": "synth.export.trl:TRL_RFT",
     "trl-sft": "synth.export.trl:TRL_SFT",
     "trl-tools": "synth.export.decoupled:TRL_TOOLS",

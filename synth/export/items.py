@@ -237,7 +237,7 @@ class Chooser:
         fitting = {
             "tasks": by_task,
             "trajectories": of_turns,
-            "steps": of_turns | {"label"},
+            "steps": of_turns | {"label", "pivot"},
             "preferences": of_runs | {"selected", "kind", "lengths"},
             "rl": by_task,
         }[source]
@@ -287,6 +287,7 @@ class Chooser:
             yield "behaviour", wanted.behaviour is None or bool(shown & set(wanted.behaviour))
             if isinstance(item, StepOf):
                 yield "label", wanted.label is None or item.step.label in wanted.label
+                yield "pivot", wanted.pivot is None or item.step.pivot is wanted.pivot
         elif isinstance(item, PreferenceRow):
             success, runs = item.from_success, (item.trajectory_id,)
             yield "selected", wanted.selected in (None, "any", item.selected)

@@ -24,6 +24,7 @@ LEFT_OUT = {
     "success": "the run did not end as asked for (`--select success=...`)",
     "label": "another label (`--select label=...`)",
     "behaviour": "no turn shows the behaviour (`--select behaviour=...`)",
+    "pivot": "no pivot, or too little was tried to tell (`--select pivot=...`)",
     "rating": "rated lower, or not rated",
     "drawn": "not drawn by its rating",
     "difficulty": "the task is easier or harder, or its difficulty is unknown",

@@ -29,6 +29,9 @@ class Selection(Described):
     behaviour: tuple[Behaviour, ...] | None = None
     """What a turn does well: runs in which a turn shows one of these, steps that show one. Of steps and trajectories
     only."""
+    pivot: bool | None = None
+    """Whether outcomes of the policy's continuations vary most at the step. Of steps only; steps of which too few were
+    tried to tell are left out."""
     rating: float | None = None
     """Least rating of the whole run, 1 to 5, in ``judgments``; unrated runs are left out."""
     drawn: bool | None = None
@@ -110,7 +113,7 @@ def _value(key: str, value: str, where: str) -> Any:
         return _words(value, ("even", "any"), where)[0]
     if key in _WORDS:
         return _words(value, _WORDS[key], where)
-    if key in ("success", "chosen", "drawn", "selected", "duplicates"):
+    if key in ("success", "pivot", "chosen", "drawn", "selected", "duplicates"):
         if value not in _YES_NO:
             raise InputError(f"{value!r} is neither true nor false", where=where, mend=f"write {key}=true")
         return _YES_NO[value]

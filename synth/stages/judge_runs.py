@@ -41,7 +41,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
     answer. Nothing else changes by them: ``success`` is the rules'."""
 
     name = "judge_runs"
-    version = 6
+    version = 7
     config_type = JudgeRunsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}
@@ -113,7 +113,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
             value,
             reason=f"its record does not tell: {unknown[0]}" if unknown else f"{done} of {len(met)} items are met",
             provenance=self.context.provenance,
-            parts={"items": {item.text: yes for item, yes in met}},
+            parts={"items": [{"text": item.text, "met": yes} for item, yes in met]},
             abstained=Reason.UNSURE if value is None else None,
         )
 

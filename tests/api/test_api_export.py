@@ -84,3 +84,14 @@ def test_a_teacher_keeps_the_runs_that_show_what_is_asked_of_it(world_store: Pat
     assert kept
     assert kept <= shown
     assert len(kept) + len(refused) == 8
+
+
+def test_pages_to_rank_are_read_as_a_trainer_of_rerankers_reads_them(small: BuildResult, tmp_path: Path) -> None:
+    done = synth.export(small.path, "ranker", tmp_path / "out")
+    rows = datasets.load_dataset(str(done.path), cache_dir=str(tmp_path / "cache"), split="train")
+    pairs = rows.select_columns(["query", "passage", "label"])
+    assert len(pairs) == done.report.splits["train"].records
+    assert set(pairs["label"]) == {0.0, 1.0}
+    for row in rows:
+        assert (row["label"] == 1.0) == (row["kind"] == "gold") == (row["evidence"] is not None)
+        assert all(row["passage"][span["start"] : span["end"]] in row["evidence"] for span in row["spans"])

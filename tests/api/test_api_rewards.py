@@ -27,7 +27,8 @@ def test_rows_ask_for_what_their_reward_looks_at(world_store: Path, tmp_path: Pa
     assert len(counted) == len(success)
     for row in counted:
         items = row.parts["items"]
-        assert isinstance(items, dict)
+        assert isinstance(items, list)
+        assert len({str(item) for item in items}) == len(items), "no item stands there twice"
         assert row.value is not None
         assert (row.value >= 0.5) == success[row.trajectory_id], "the answer has half of the weight"
     assert any(0 < row.value < 0.5 for row in counted if row.value is not None), "credit for a part of the way"

@@ -201,8 +201,8 @@ def _checked(judged: _Judged, truth: GroundTruth, met: Sequence[int | None], tur
         if turn is not None and turn != NOT_MET:
             gained[turn] += item.weight
     parts = {
-        item.text: None if turn is None else float(turn != NOT_MET)
-        for item, turn in zip(truth.checklist, met, strict=True)
+        f"{number}. {item.text}": None if turn is None else float(turn != NOT_MET)
+        for number, (item, turn) in enumerate(zip(truth.checklist, met, strict=True), start=1)
     }
     known = bool(met) and None not in met
     return replace(judged, parts=parts, turns=tuple(gained), value=min(1.0, sum(gained)) if known else None)

@@ -82,7 +82,7 @@ def test_what_no_text_can_tell_is_null() -> None:
         update={"checklist": (Criterion(text="At the end: paid.", kind="state", weight=1.0, details={"change": None}),)}
     )
     found = reward(WHOLE, asked, rule="checklist")
-    assert (found.value, found.parts) == (None, {"At the end: paid.": None})
+    assert (found.value, found.parts) == (None, {"1. At the end: paid.": None})
     assert reward("Ann Lee", GIVEN, rule="checklist").value is None, "a given question has no checklist"
 
 

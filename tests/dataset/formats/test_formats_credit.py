@@ -85,3 +85,15 @@ def test_runs_and_steps_are_chosen_by_what_they_do_well(tmp_path: Path) -> None:
     none = Selection(behaviour=(Behaviour.RECOVERY,), success=None)
     with pytest.raises(Exception, match="nothing is left to export"):
         export_dataset(dataset, find("formats", "trl-sft"), tmp_path / "sft", selection=none)
+
+
+def test_a_pivot_ends_its_prompt_and_holds_what_was_done(tmp_path: Path) -> None:
+    dataset = load(write_samples(tmp_path / "set", 4))
+    export_dataset(dataset, find("formats", "trl-pivots"), tmp_path / "out")
+    rows = [row for file in (tmp_path / "out").glob("*.parquet") for row in parquet(file)]
+    runs = {row.id: row for row in dataset.rows("trajectories")}
+    pivots = [step for step in dataset.rows("steps") if step.pivot and runs[step.trajectory_id].success]
+    assert {row["id"] for row in rows} == {step.id for step in pivots}
+    for row in rows:
+        assert row["prompt"][-1]["role"] == "tool"
+        assert (row["calls"], row["answer"]) == ([], runs[row["id"].rpartition("/")[0]].answer)
