@@ -21,9 +21,9 @@ def did(name: str, content: str, **arguments: Any) -> Step:
     return Step(turn=Turn(calls=(call,)), results=(ToolResult(call_id="c", name=name, content=content),))
 
 
-def tested(*failing: str) -> Step:
-    told = "\n".join(f"\nFAILED {name}\n  AssertionError" for name in failing)
-    return did("run_tests", f"{len(failing)} failed, 3 passed\n{told}" if failing else "5 passed")
+def told(*failing: str) -> Step:
+    lines = "\n".join(f"\nFAILED {name}\n  AssertionError" for name in failing)
+    return did("run_tests", f"{len(failing)} failed, 3 passed\n{lines}" if failing else "5 passed")
 
 
 def edit(new: str) -> Step:
@@ -37,9 +37,7 @@ def labels(*steps: Step, answer: str | None = "Done.", correct: bool) -> list[tu
 
 
 def test_a_change_is_what_the_tests_say_behind_it() -> None:
-    found = labels(
-        tested("a", "b"), edit("1"), tested("a"), edit("2"), tested("a", "c"), edit("3"), tested(), correct=True
-    )
+    found = labels(told("a", "b"), edit("1"), told("a"), edit("2"), told("a", "c"), edit("3"), told(), correct=True)
     assert found == [
         (1, LabelReason.PROGRESS),
         (1, LabelReason.PROGRESS),
@@ -53,18 +51,18 @@ def test_a_change_is_what_the_tests_say_behind_it() -> None:
 
 
 def test_the_same_failures_are_neutral_and_a_change_that_was_not_tested_is_not_measured() -> None:
-    found = labels(tested("a"), edit("1"), tested("a"), tested("a"), edit("2"), correct=False)
+    found = labels(told("a"), edit("1"), told("a"), told("a"), edit("2"), correct=False)
     assert found[1] == (0, LabelReason.NEUTRAL)
     assert found[3] == (-1, LabelReason.REDUNDANT)
     assert found[4] == (None, LabelReason.UNMEASURED)
     assert found[5] == (-1, LabelReason.UNSUPPORTED_ANSWER)
-    assert labels(tested("a"), edit("1"), correct=True)[1] == (1, LabelReason.PROGRESS)
+    assert labels(told("a"), edit("1"), correct=True)[1] == (1, LabelReason.PROGRESS)
 
 
 def test_a_look_helps_where_the_fault_is() -> None:
     here = did("read_file", "pocket/clamp.py, lines 1 to 2 of 2\n   1  def clamp(x):", path="pocket/clamp.py")
     there = did("read_file", "pocket/text.py, lines 1 to 2 of 2\n   1  def wrap(x):", path="pocket/text.py")
-    found = labels(tested("a"), here, there, here, answer=None, correct=False)
+    found = labels(told("a"), here, there, here, answer=None, correct=False)
     assert found[1:] == [
         (1, LabelReason.PROGRESS),
         (0, LabelReason.NEUTRAL),
