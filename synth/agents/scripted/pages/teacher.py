@@ -151,11 +151,6 @@ class PageGoldChooser(GoldPageTurning):
         cue = self._state.reading.clues[clue].cue
         return bool(name) and holds(hit.text, name) and similarity(cue, hit.text, self._lexicon, (name,)) >= _FITS
 
-    def _is_tested(self, clue: int) -> bool:
-        """Whether further conditions hold for what the clue leads to."""
-        clues = self._state.reading.clues
-        return sum(other.target == clues[clue].target for other in clues) > 1
-
     def _detour(self, clue: int, others: Sequence[Hit]) -> Hit | None:
         """At most one per clue: only while nothing was rejected for it."""
         if others and self._must_meet():
