@@ -18,6 +18,7 @@ from pydantic import Field
 from synth import api
 from synth.flows.artifacts import artifact_key, cost_table, rows_table, yield_table
 from synth.flows.progress import shown_in_flow
+from synth.flows.secrets import secret_variables
 from synth.places import is_remote
 from synth.schemas.reports import StageReport
 from synth.store.remote import url_of
@@ -64,6 +65,7 @@ def build(
     max_cost: Annotated[float | None, Field(ge=0)] = None,
     max_tokens: Annotated[int | None, Field(ge=0)] = None,
     settings: dict[str, Any] | None = None,
+    secrets: dict[str, str] | None = None,
 ) -> Any:
     """The parameters are the options of ``synth build``. Returns what ``Prepared.run()`` returns.
 
@@ -82,6 +84,7 @@ def build(
         max_cost: What all model calls of this dataset in this store may cost at most, over all runs.
         max_tokens: The same for their tokens, prompt and completion together.
         settings: Dotted keys of the recipe and their values, for example {"walks.hops": [2, 3]}.
+        secrets: Variables that hold keys, and the Secret blocks that they come from, for example {"API_KEY": "vllm"}.
 
     Raises:
         SynthError: as ``synth build``; the flow run is then failed, and a new run goes on where this one ended.
@@ -102,10 +105,11 @@ def build(
         max_tokens=max_tokens,
         settings=settings or {},
     )
-    prepared = api.prepare(request)
-    name, engine = prepared.recipe.name, prepared.engine
-    with engine, shown_in_flow(engine.progress, prepared.labels, name) as engine.progress:
-        return run_stages(prepared, name)
+    with secret_variables(secrets):
+        prepared = api.prepare(request)
+        name, engine = prepared.recipe.name, prepared.engine
+        with engine, shown_in_flow(engine.progress, prepared.labels, name) as engine.progress:
+            return run_stages(prepared, name)
 
 
 def build_in_flow(request: api.BuildRequest) -> Any:

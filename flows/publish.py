@@ -11,6 +11,7 @@ from prefect.cache_policies import NO_CACHE
 
 from synth import api
 from synth.flows.artifacts import artifact_key
+from synth.flows.secrets import secret_variables
 
 __all__ = ["publish"]
 
@@ -23,14 +24,21 @@ __all__ = ["publish"]
     persist_result=False,
     log_prints=False,
 )
-def publish(folder: str, repo: str, public: bool = False, revision: str | None = None) -> dict[str, Any]:
-    """The parameters are the options of ``synth push``; the token comes from the worker's environment or login, never
-    from a parameter. Returns what was published, as JSON values.
+def publish(
+    folder: str,
+    repo: str,
+    public: bool = False,
+    revision: str | None = None,
+    secrets: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """The parameters are the options of ``synth push``; the token comes from the worker's environment or login, or from
+    a Secret block (``{"HF_TOKEN": "hub"}``), never from a parameter. Returns what was published, as JSON values.
 
     Raises:
         SynthError: as ``synth push``; the flow run is then failed, and the repository as it was.
     """
-    done = _push(folder, repo, public, revision)
+    with secret_variables(secrets):
+        done = _push(folder, repo, public, revision)
     create_table_artifact(
         key=artifact_key(repo, "push"), table=[done], description="What the last push published, and where."
     )

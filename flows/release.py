@@ -21,7 +21,13 @@ __all__ = ["release"]
     persist_result=False,
     log_prints=False,
 )
-def release(repo: str, build: dict[str, Any], public: bool = False, revision: str | None = None) -> dict[str, Any]:
+def release(
+    repo: str,
+    build: dict[str, Any],
+    public: bool = False,
+    revision: str | None = None,
+    secrets: dict[str, str] | None = None,
+) -> dict[str, Any]:
     """``build`` holds the parameters of the flow ``synth-build``, the others are those of ``synth-push``. Each of
     the two runs as a flow of its own below this one. The dataset stays in its folder. Returns what was published.
 
@@ -29,4 +35,4 @@ def release(repo: str, build: dict[str, Any], public: bool = False, revision: st
         SynthError: as ``synth build`` and ``synth push``; the repository is then as it was.
     """
     result = build_dataset(**build)
-    return publish(url_of(result.path), repo, public, revision)
+    return publish(url_of(result.path), repo, public, revision, secrets)

@@ -42,6 +42,10 @@ def test_high():
     assert clamp(12, high=most) == 11
 
 
+def test_two_sides():
+    assert str(clamp(12)).strip() == "10".lower()
+
+
 class Bounds(unittest.TestCase):
     def test_bounds(self):
         with self.assertRaises(ValueError):
@@ -108,6 +112,7 @@ def test_a_repair_is_judged_by_the_tests_as_they_were(environment: CodeEnvironme
     assert told is not None
     assert [one.id for one in told.failures] == [
         "tests/test_clamp.py::test_high",
+        "tests/test_clamp.py::test_two_sides",
         "tests/test_clamp.py::Bounds::test_inside",
     ]
     assert told.failures[0].compared == {
@@ -115,6 +120,8 @@ def test_a_repair_is_judged_by_the_tests_as_they_were(environment: CodeEnvironme
         "came": "returns 12",
         "should": "return 11",
     }
+    assert told.failures[1].compared is not None
+    assert told.failures[1].compared["call"] == "str(clamp(12)).strip()"
     begun = episode.snapshot()
     assert (
         step(episode, "write_file", path="tests/test_clamp.py", file_text="def test_all():\n    pass\n").error is None
@@ -123,9 +130,9 @@ def test_a_repair_is_judged_by_the_tests_as_they_were(environment: CodeEnvironme
     assert episode.check("Done.").correct is False
     episode.restore(begun)
     assert step(episode, "edit_file", path="pocket/clamp.py", old="max(value", replacement="min(value").error is None
-    assert step(episode, "run_tests").content == "4 passed"
+    assert step(episode, "run_tests").content == "5 passed"
     verdict = episode.check("Done.")
-    assert (verdict.correct, verdict.evidence) == (True, "All 4 tests pass.")
+    assert (verdict.correct, verdict.evidence) == (True, "All 5 tests pass.")
 
 
 def test_what_a_call_raises_is_told(environment: CodeEnvironment) -> None:

@@ -15,7 +15,7 @@ from synth.schemas.reports import RunUse, StageReport
 
 def test_every_option_of_a_request_but_the_ledger_is_a_parameter() -> None:
     options = {field.name for field in fields(BuildRequest)} - {"ledger"}
-    assert set(inspect.signature(build.fn).parameters) == options
+    assert set(inspect.signature(build.fn).parameters) == options | {"secrets"}
     request = BuildRequest(
         dataset="world-search",
         out=Path("out"),

@@ -33,6 +33,7 @@ HEAVY = {
     "polars",
     "prefect",
     "ray",
+    "rdflib",
     "scipy",
     "sqlalchemy",
     "torch",

@@ -66,6 +66,9 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
         if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts):
             thoughts = Thoughts(task.question, generator)
             passage = next((p for p in view.stated[len(hops) - 1] if words_of(name) in words_of(p.text)), None)
+            passage = passage or next(iter(view.stated[len(hops) - 1]), None)
+            if passage is None:
+                return  # an answer without what it rests on teaches nothing
             _quote(thoughts, passage)
             thoughts.add("answer", answer=name)
             yield Turn(thought=thoughts.text(), answer=name)

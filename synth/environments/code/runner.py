@@ -18,6 +18,7 @@ import sys
 import traceback
 import unittest
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -61,7 +62,9 @@ def told(error: BaseException, root: str, tests: set[str]) -> dict[str, Any]:
     if of_test:
         frame, line = of_test[-1]
         try:
-            compared = comparison(frame, line[1], error, inner=shown[-1] is not line)
+            compared = comparison(
+                frame, line[1], error, partial(is_ours, root=root, tests=tests), shown[-1] is not line
+            )
         except Exception:
             compared = None
     return {
@@ -86,7 +89,9 @@ def statement(frame: FrameType, line: int) -> tuple[Any, Any]:
     return best, around
 
 
-def comparison(frame: FrameType, line: int, error: BaseException, inner: bool) -> dict[str, str] | None:
+def comparison(
+    frame: FrameType, line: int, error: BaseException, ours: Callable[[object], bool], inner: bool
+) -> dict[str, str] | None:
     """(call, what came, what was expected) of a failed assertion; None where no plain sentence tells it."""
     node, around = statement(frame, line)
     spaces = (frame.f_globals, frame.f_locals)
@@ -101,10 +106,11 @@ def comparison(frame: FrameType, line: int, error: BaseException, inner: bool) -
     left, sign, right = sides(node)
     if left is None:
         return None
-    if not calls(left) and right is not None and calls(right) and sign == "==":
+    asked = [part is not None and calls(part, spaces, ours) for part in (left, right)]
+    if asked == [False, True] and sign == "==":
         left, right = right, left
-    if not calls(left):
-        return None
+    elif asked != [True, False]:
+        return None  # it asks the project nothing, or compares two of its answers
     if inner:
         came = f"raises {type(error).__name__}: {str(error)[:_SHORT]}".rstrip(": ")
         return sentence(left, spaces, came, wanted(sign, right, spaces))
@@ -144,8 +150,23 @@ def sides(node: Any) -> tuple[Any, Any, Any]:
     return None, None, None
 
 
-def calls(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.Call) for part in ast.walk(node))
+def calls(node: ast.AST, spaces: Spaces, ours: Callable[[object], bool]) -> bool:
+    """Whether an expression calls something of the project's."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            try:
+                if ours(evaluated(part.func, spaces)):
+                    return True
+            except Exception:
+                continue
+    return False
+
+
+def is_ours(called: object, *, root: str, tests: set[str]) -> bool:
+    """Whether a function or class stands in a file of the project that is no test."""
+    module = sys.modules.get(str(getattr(inspect.unwrap(called), "__module__", "")))  # type: ignore[arg-type]
+    path = os.path.abspath(getattr(module, "__file__", None) or "/")
+    return own(path, root) and os.path.relpath(path, root) not in tests
 
 
 def evaluated(node: Any, spaces: Spaces) -> Any:
@@ -183,6 +204,8 @@ class _Said(ast.NodeTransformer):
         if held is None:
             return node
         value = held[node.id]
+        if inspect.isclass(value) and value.__module__ == "builtins":
+            return ast.Name(value.__name__, node.ctx)
         if inspect.ismodule(value) or inspect.isclass(value) or inspect.isroutine(value):
             return node
         return ast.parse(short(value), mode="eval").body

@@ -39,7 +39,10 @@ _VALUE_KINDS = frozenset(("date", "year", "number", "quantity", "text", "entity"
 _NUMBER = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")
 _QUANTITY = re.compile(r"(-?\d[\d,]*(?:\.\d+)?) ?([A-Za-z°²³/]+(?: [a-z]+)?)")
 _DATE = re.compile(r"\+?(\d{4}-\d\d-\d\d)(?:T[\d:.]+Z?)?")
-_YEARS = re.compile(r"year|date|founded|born|died|inception|established|opened|released|published|since", re.IGNORECASE)
+_YEARS = re.compile(
+    r"year|date|founded|born|died|inception|established|opened|released|published|since|(?:start|end|point in) time",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"[^\W_a-z0-9]")
 _USUAL = 0.9
 """Share of subjects with one object from which a relation is spoken of as if it had one."""

@@ -1,4 +1,4 @@
-"""Triples read from files: TSV, CSV, JSONL, Parquet, N-Triples, lines of Wikidata's dump."""
+"""Triples read from files: TSV, CSV, JSONL, Parquet, N-Triples, Turtle, lines of Wikidata's dump."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from synth.errors import InputError
 from synth.inputs import open_input
 from synth.schemas.rejections import Reason, Rejection
 from synth.sources.facts.statements import LOCATION, FactsConfig, Statements, local_name
+from synth.sources.facts.turtle import turtle_statements
 from synth.sources.facts.wikidata import is_wikidata, wikidata_statements
-from synth.sources.facts.words import plain_label
+from synth.sources.facts.words import names_its_object, plain_label
 
 __all__ = ["TriplesConfig", "read_triples"]
 
@@ -24,14 +25,20 @@ _USUAL = {
     "relation": ("predicate", "property", "p"),
     "object": ("o", "tail", "value"),
 }
-_SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".nt")
-_MEND = "give a file of triples with --source: TSV, CSV, JSONL, Parquet, N-Triples or lines of Wikidata's dump"
+_SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".nt", ".ttl")
+_MEND = "give a file of triples with --source: TSV, CSV, JSONL, Parquet, N-Triples, Turtle or lines of Wikidata's dump"
 _STATEMENT = re.compile(
     r"<(?P<s>[^<>\s]+)>\s+<(?P<p>[^<>\s]+)>\s+(?:<(?P<o>[^<>\s]+)>|\"(?P<text>(?:[^\"\\]|\\.)*)\""
     r"(?:@(?P<language>[A-Za-z-]+)|\^\^<[^<>\s]+>)?)\s*\.\s*(?:#.*)?$"
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
-_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+_LABELS = frozenset(
+    (
+        "http://www.w3.org/2000/01/rdf-schema#label",
+        "http://www.w3.org/2004/02/skos/core#prefLabel",
+        "http://www.w3.org/2004/02/skos/core#altLabel",
+    )
+)
 
 
 class TriplesConfig(FactsConfig):
@@ -40,13 +47,16 @@ class TriplesConfig(FactsConfig):
     source: ClassVar[str] = "triples"
     unhashed: ClassVar[Mapping[str, str]] = dict.fromkeys(("path", "labels", "words"), LOCATION)
     path: str = ""
-    """File of triples: TSV, CSV, JSONL or Parquet with the columns subject, relation and object, N-Triples, or lines of
-    Wikidata's JSON dump, which bring labels and aliases."""
+    """File of triples: TSV, CSV, JSONL or Parquet with the columns subject, relation and object, N-Triples, Turtle, or
+    lines of Wikidata's JSON dump, which bring labels and aliases."""
     labels: str | None = None
     """File of the same formats with the columns id and label (more rows of an id are aliases). Without it ids are
     labels, and of an IRI what follows the last ``/`` or ``#``."""
     columns: Mapping[str, str] = {}
     """Our column -> the file's column, where the names differ: ``{"relation": "predicate"}``."""
+    qualifiers: tuple[str, ...] = ()
+    """Columns that say more of a row's statement: ``[start, end]``. Wikidata's lines bring their own. A statement that
+    has any is a thing of its own, "Ada Lum (position held: mayor)", of which they are facts."""
     types: tuple[str, ...] = ("instance of", "instanceof", "type", "is a", "isa", "class", "kind", "p31")
     """Relations that say what kind of thing an entity is, whatever their capitals and underscores."""
     untyped: str = "thing"
@@ -88,26 +98,32 @@ def read_triples(config: TriplesConfig) -> Statements:
     rejected: list[Rejection] = []
     iris: set[str] = set()
     count = 0
-    nt = file.suffix.lower() == ".nt"
+    rdf = file.suffix.lower() in (".nt", ".ttl")
+    qualified: dict[tuple[str, str, str], dict[tuple[str, str], None]] = {}
     wikidata = is_wikidata(file, _MEND)
     if wikidata:
         rows: Iterator[Any] = wikidata_statements(file, _MEND, iris, labels)
     else:
-        rows = _statements(file, iris) if nt else _rows(file, _COLUMNS, config.columns)
+        rows = _statements(file, iris) if rdf else _rows(file, _COLUMNS, config.columns, config.qualifiers)
     for number, row in enumerate(rows, start=1):
         count += 1
-        if row is None or not all(row):
+        if row is None or not all(row[:3]):
             missing = "no statement" if row is None else f"no {_COLUMNS[[bool(part) for part in row].index(False)]}"
             rejected.append(_rejection(f"{file.name}#{number}", f"{missing} in row {number}"))
-        elif nt and row[1] == _LABEL:
+        elif rdf and row[1] in _LABELS:
             labels.setdefault(row[0], {})[row[2]] = None
         else:
-            found[row] = None
+            fact, more = row[:3], row[3] if wikidata else zip(config.qualifiers, row[3:], strict=False)
+            found[fact] = None
+            said = {(name, value): None for name, value in more if value}
+            if said:
+                qualified.setdefault(fact, {}).update(said)
     if wikidata:  # what a part of the dump leaves out has no name that a question could call it by
         bare = iris - labels.keys()
         unnamed = [fact for fact in found if not labels.keys() >= {fact[0], fact[1]} or fact[2] in bare]
         for fact in unnamed:
             del found[fact]
+            qualified.pop(fact, None)
         if unnamed:
             rejected.append(_rejection(file.name, f"{len(unnamed):,} statements of what has no label in the file"))
     if not found:
@@ -119,12 +135,24 @@ def read_triples(config: TriplesConfig) -> Statements:
     for subject, relation, kind in found:
         if relation in typed:
             types.setdefault(subject, local_name(kind, names))
+    things = {*names, *iris}
+    for (subject, relation, target), said in qualified.items():
+        known = [
+            fact for fact in said if not wikidata or (fact[0] in names and (fact[1] in names or fact[1] not in iris))
+        ]
+        if relation in typed or not known:
+            continue
+        thing, label = f"{subject}|{relation}|{target}", plain_label(local_name(relation, names))
+        names[thing] = (f"{local_name(subject, names)} ({label}: {local_name(target, names)})",)
+        types[thing] = label if names_its_object(label) else "statement"
+        things.add(thing)
+        found.update({(thing, name, value): None for name, value in known})
     return Statements(
         facts=[fact for fact in found if fact[1] not in typed],
         labels=names,
         types=types,
         untyped=config.untyped,
-        things=frozenset({*names, *iris}),
+        things=frozenset(things),
         rejected=rejected,
         rows=count,
     )
@@ -134,8 +162,10 @@ def _rejection(row: str, detail: str) -> Rejection:
     return Rejection(stage="read_triples", row_id=row, reason=Reason.MALFORMED, detail=detail)
 
 
-def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> Iterator[Any]:
-    """The wanted columns of each row, as trimmed text, empty where there is none."""
+def _rows(
+    file: Path, wanted: tuple[str, ...], columns: Mapping[str, str], qualifiers: tuple[str, ...] = ()
+) -> Iterator[Any]:
+    """The wanted columns of each row and then its qualifiers, as trimmed text, empty where there is none."""
     suffix = file.suffix.lower()
     headed = True
     try:
@@ -164,10 +194,10 @@ def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> It
         raise InputError(f"{file.name} can't be read: {what}", where="source", mend=_MEND) from None
     by_name = {name.strip().lower(): name for name in frame.columns}
     found = []
-    for at, part in enumerate(wanted):
+    for at, part in enumerate((*wanted, *qualifiers)):
         names = (columns[part],) if part in columns else (part, *_USUAL.get(part, ()))
         name = next((by_name[one.lower()] for one in names if one.lower() in by_name), None)
-        if name is None and part not in columns and not headed and at < frame.width:
+        if name is None and part not in columns and not headed and at < min(frame.width, len(wanted)):
             name = frame.columns[at]  # a file without a line of headings: the columns stand in this order
         if name is None:
             raise InputError(
@@ -180,7 +210,10 @@ def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> It
 
 
 def _statements(file: Path, iris: set[str]) -> Iterator[tuple[str, str, str] | None]:
-    """Statements of N-Triples; None for a line that is none. Literals of languages other than English are left out."""
+    """Statements of N-Triples or Turtle; None for a line that is none. English literals alone are kept."""
+    if file.suffix.lower() == ".ttl":
+        yield from turtle_statements(file, _MEND, iris)
+        return
     with open_input(file, mend=_MEND) as lines:
         for line in lines:
             text = line.decode("utf-8", "replace").strip()

@@ -29,9 +29,10 @@ def is_wikidata(file: Path, mend: str) -> bool:
 
 def wikidata_statements(
     file: Path, mend: str, things: set[str], labels: dict[str, dict[str, None]]
-) -> Iterator[tuple[str, str, str] | None]:
-    """The best statements of each item (those of preferred rank where there are any, deprecated ones never); None for a
-    line that is no entity. Names and aliases come into ``labels``, items that are objects into ``things``.
+) -> Iterator[tuple[str, str, str, list[tuple[str, str]]] | None]:
+    """The best statements of each item (those of preferred rank where there are any, deprecated ones never), each with
+    its qualifiers; None for a line that is no entity. Names and aliases come into ``labels``, items that are objects
+    into ``things``.
 
     Identifiers of other catalogues, files, addresses and places on a globe are no facts that a question could ask for.
     """
@@ -55,10 +56,9 @@ def wikidata_statements(
             if entity.get("type") == "property":
                 continue
             for relation, claims in (entity.get("claims") or {}).items():
-                for snak in _best(claims):
-                    value = _value(snak, things)
-                    if value:
-                        yield entity["id"], relation, value
+                for claim in _best(claims):
+                    if value := _value(claim["mainsnak"], things):
+                        yield entity["id"], relation, value, _qualifiers(claim, things)
 
 
 def _entity(line: bytes) -> Any:
@@ -79,8 +79,15 @@ def _text(by_language: Any) -> str | None:
 def _best(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ranks = {claim.get("rank") for claim in claims}
     rank = "preferred" if "preferred" in ranks else "normal"
-    snaks = (claim["mainsnak"] for claim in claims if claim.get("rank", "normal") == rank)
-    return [snak for snak in snaks if snak.get("snaktype") == "value"]
+    best = (claim for claim in claims if claim.get("rank", "normal") == rank)
+    return [claim for claim in best if claim["mainsnak"].get("snaktype") == "value"]
+
+
+def _qualifiers(claim: dict[str, Any], things: set[str]) -> list[tuple[str, str]]:
+    """What is said of a statement: since when, in which role."""
+    snaks = [(name, snak) for name, each in (claim.get("qualifiers") or {}).items() for snak in each]
+    told = [(name, _value(snak, things)) for name, snak in snaks if snak.get("snaktype") == "value"]
+    return [(name, value) for name, value in told if value]
 
 
 def _value(snak: dict[str, Any], things: set[str]) -> str | None:

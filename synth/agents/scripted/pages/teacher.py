@@ -290,11 +290,14 @@ class PageGoldChooser(GoldPageTurning):
 
     def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         hop = self._hop(clue)
-        if hop is None:
-            return None
-        if hop.target.document_id != document.document or self._off_the_walk(clue):
-            bar = _FITS if document.document.rpartition("/")[0] == self._folder(hop) else _STATED
-            return self._stated(clue, name, name, document, bar) if self._decided_later(clue) else None
+        off = hop is None or hop.target.document_id != document.document or self._off_the_walk(clue)
+        if hop is None or off:
+            # What fails a further condition belongs on a list all the same; that condition strikes it.
+            known = hop or next(iter(self._all_hops(clue)), None)
+            if known is None or not (self._decided_later(clue) if hop is not None else self._is_sifted(clue)):
+                return None
+            bar = _FITS if document.document.rpartition("/")[0] == self._folder(known) else _STATED
+            return self._stated(clue, name, name, document, bar)
         if not self._is_target(hop, document.title) and hop.target.kind != "page":
             return None  # an entry on this page: its name must be seen, which is for ``option`` to find
         stated = [

@@ -15,6 +15,8 @@ from synth.pipelines.reopen import reopen
 from synth.schemas.code import Mutated
 from synth.schemas.rejections import Reason
 
+pytestmark = pytest.mark.extras
+
 MODULE = '''"""Ranges of numbers."""
 
 
@@ -128,26 +130,3 @@ def test_it_opens_again_from_what_the_dataset_holds(made: Dataset) -> None:
     repaired = {"path": fault.path, "file_text": MODULE}
     episode.step(ToolCall(id="c", name="write_file", arguments=repaired))
     assert episode.check(None).correct is True
-
-
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({"code.py": "x = 1\n"}, "it holds no tests"),
-        ({"test_a.py": "def test_a():\n    assert True\n"}, "it holds no Python beside tests"),
-        (
-            {"code.py": "x = 1\n", "test_a.py": "def test_a():\n    assert False\n"},
-            "no test passes on the project as it is",
-        ),
-    ],
-)
-def test_a_project_that_does_not_do_is_one_line(
-    files: dict[str, str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    places = [f"--store={tmp_path / 'store'}", f"--out={tmp_path / 'out'}"]
-    with pytest.raises(SystemExit) as end:
-        main(["build", "code-repair", "--tasks=1", f"--source={tmp_path}", *places])
-    assert end.value.code
-    assert said in capsys.readouterr().err
