@@ -25,7 +25,7 @@ from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.schemas.trees import TreeNodeRow
 from synth.schemas.turns import bare_actions
 
-__all__ = ["sibling_pairs"]
+__all__ = ["sibling_pairs", "sibling_strength"]
 
 _CONFIDENCE = 0.95
 
@@ -74,8 +74,6 @@ def _pair(
         return Pairs(rejected=(why,))
     ends = [end.run.stop_reason is StopReason.GAVE_UP and end.step + 1 == end.run.turns for end in sides]
     one, other = ((node.successes, node.leaves) for node in (better, worse))
-    clear = one[0] == one[1] >= 2 and other[1] >= 2 and not other[0]
-    measured = criticality(0, one, other, verified=clear, confidence=_CONFIDENCE)
     pair = make_pair(
         position,
         kind=PairKind.SIBLING,
@@ -85,11 +83,19 @@ def _pair(
         difference=f"{describe(chosen, gave_up=ends[0])} instead of {describe(rejected, gave_up=ends[1])}",
         why=f"Looking ahead from this state: {'; '.join(_outlook(node, runs) for node in siblings)}.",
         provenance=provenance,
-        strength=Strength.of(measured, "alternative"),
+        strength=sibling_strength(one, other),
         other=sides[0].run,
         gave_up=(ends[0], ends[1]),
     )
     return Pairs((pair,))
+
+
+def sibling_strength(chosen: tuple[int, int], rejected: tuple[int, int]) -> Strength:
+    """How far one sibling is better than another; each is given as runs that ended right, and all. Verified where each
+    has two, all of the one end right and none of the other."""
+    clear = chosen[0] == chosen[1] >= 2 and rejected[1] >= 2 and not rejected[0]
+    measured = criticality(0, chosen, rejected, verified=clear, confidence=_CONFIDENCE)
+    return Strength.of(measured, "alternative")
 
 
 def _outlook(node: TreeNodeRow, runs: Mapping[str, TrajectoryRow]) -> str:

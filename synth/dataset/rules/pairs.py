@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from synth.annotate.preferences.select import Eligible, Selection, eligible, selected_ids
 from synth.annotate.preferences.sides import same_thought
+from synth.annotate.refinement.siblings import sibling_strength
 from synth.dataset.files import REPORT_FILE
 from synth.dataset.rules.pages import Pages
 from synth.dataset.rules.recorded import (
@@ -146,6 +147,10 @@ def strength(row: PreferenceRow, known: Known) -> Iterator[str]:
     of = row.strength
     if of is not None:
         yield from measured("strength", of, ("chosen", "rejected"))
+    if row.kind is PairKind.SIBLING and (
+        of is None or of != sibling_strength((of.chosen_successes, of.chosen_n), (of.rejected_successes, of.rejected_n))
+    ):
+        yield "strength: is not what the counts of both sides give"
     if row.kind not in _OF_STEPS:
         return
     if of is None:
