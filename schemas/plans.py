@@ -7,7 +7,7 @@ must be is the environment's own matter (:class:`Wanted`).
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,6 +19,7 @@ __all__ = [
     "AnswerItem",
     "AnyGoal",
     "CallItem",
+    "Change",
     "ChecklistItem",
     "Exploration",
     "Explored",
@@ -75,6 +76,18 @@ class PlannedCall(Row):
     """Argument -> where its value comes from. An argument in parts has an entry for each: ``items.0.amount``."""
     decides: bool = False
     """Whether it is looked up to see if the policy allows what comes next, whatever else it shows."""
+
+
+class Change(Row):
+    """One entry of a canonical difference between two states of an application."""
+
+    table_name: NonEmpty
+    kind: Literal["added", "changed", "removed"]
+    key: tuple[Any, ...]
+    """Of a row that there was at the beginning, its key; of a new one, the key with ``{"new": name}`` in place of what
+    the application handed out."""
+    values: JsonObject
+    """``added``: its columns. ``removed``: its columns as they were. ``changed``: ``[before, after]`` by column."""
 
 
 CheckedKind = Literal["state", "call", "no_call", "answer"]

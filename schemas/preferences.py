@@ -193,7 +193,9 @@ class PreferenceRow(Row):
 def selected_by_default(kind: PairKind, strength: Strength | None) -> bool:
     """The default selection: pairs whose rejected side a player really did or proposed. Injected errors are not in it,
     nor is a step that was measured and not verified."""
-    return kind is not PairKind.PERTURBATION and (strength is None or strength.verified)
+    if strength is None:
+        return kind not in (PairKind.PERTURBATION, PairKind.SIBLING)
+    return kind is not PairKind.PERTURBATION and strength.verified
 
 
 def swap(pair: PreferenceRow) -> PreferenceRow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
+from synth.schemas.details import Facts
 from synth.schemas.documents import ValueKind
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonList, JsonObject, Key, NonEmpty, Ref, Row, Split
@@ -15,6 +16,7 @@ __all__ = [
     "Criterion",
     "ExtraInfo",
     "GroundTruth",
+    "HopItem",
     "Message",
     "RewardModel",
     "RlRow",
@@ -73,6 +75,16 @@ class Criterion(Row):
     """Its part of the whole, from 0 to 1; all items together weigh 1."""
     details: JsonObject = {}
     """What a rule looks at."""
+
+
+class HopItem(Facts):
+    """What ``evidence`` and ``named`` look at."""
+
+    hop: int | None = None
+    document_id: str | None = None
+    """The page of ``evidence``."""
+    entity: str | None = None
+    """The finding of ``named``."""
 
 
 class GroundTruth(Row):

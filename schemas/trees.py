@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
-
 from synth.schemas.details import Facts
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import Key, NonEmpty, Ref, Row, Split
@@ -14,7 +12,7 @@ __all__ = ["Branch", "Grown", "TreeNodeRow"]
 
 
 class Branch(Row):
-    step: int = Field(ge=0)
+    step: int
     """First turn that is this run's own; those before it are ``retry_of``'s."""
 
 
@@ -36,17 +34,17 @@ class TreeNodeRow(Row):
     """The task of that run."""
     trajectory_id: Annotated[NonEmpty, Ref("trajectories", ("task_id", "split"))]
     """The first run that took the turn."""
-    step: int = Field(ge=0)
+    step: int
     """Number of the turn in it."""
     parent: str | None
     """The node before it; null for a first turn."""
-    draws: int = Field(ge=1)
+    draws: int
     """Turns of the policy, drawn in the state before it, that do the same or nearly the same."""
-    of: int = Field(ge=1)
+    of: int
     """All that were drawn there: where they do not agree, the policy is uncertain, and the tree may branch."""
-    successes: int = Field(ge=0)
+    successes: int
     """Runs through the node that ended with the right answer."""
-    leaves: int = Field(ge=0)
+    leaves: int
     """Runs through it whose end was judged."""
     value: float | None
     """The former by the latter; null where no end was judged."""

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.environments.answers import judge
-from synth.environments.app.state import Change, changes_of
 from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
-from synth.schemas.plans import AnswerItem, CallItem, ChecklistItem, StateItem
+from synth.schemas.plans import AnswerItem, CallItem, Change, ChecklistItem, StateItem
 
 __all__ = ["checklist_results"]
 
@@ -43,7 +42,9 @@ def _shown(
         wanted_change = StateItem.of(item.details).change
         if wanted_change is None:
             return not end
-        return bool(changes_of([Change.model_validate(wanted_change)]) & changes_of(list(end)))
+        return Change.model_validate(wanted_change).model_dump(mode="json") in [
+            one.model_dump(mode="json") for one in end
+        ]
     if item.kind in ("call", "no_call"):
         about = CallItem.of(item.details)
         wanted_error = "refused" if about.refused else None

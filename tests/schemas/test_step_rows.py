@@ -127,7 +127,9 @@ def test_the_default_selection(kind: PairKind, verified: bool | None) -> None:
     strength = None
     if verified is not None:
         strength = Strength.of(MEASURED.model_copy(update={"verified": verified}), "original")
-    assert selected_by_default(kind, strength) is (kind is not PairKind.PERTURBATION and verified is not False)
+    unmeasured = kind is PairKind.SIBLING and verified is None
+    wanted = kind is not PairKind.PERTURBATION and verified is not False and not unmeasured
+    assert selected_by_default(kind, strength) is wanted
 
 
 def test_every_value_of_an_enum_is_explained() -> None:

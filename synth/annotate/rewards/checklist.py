@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from synth.annotate.rewards.naming import named
 from synth.annotate.rewards.turns import SaidTurn
-from synth.schemas.rl import Criterion, GroundTruth
+from synth.schemas.rl import Criterion, GroundTruth, HopItem
 from synth.text.words import words_of
 
 __all__ = ["NOT_MET", "turns_of"]
@@ -21,10 +21,12 @@ def turns_of(turns: Sequence[SaidTurn], truth: GroundTruth, *, correct: bool | N
     names = [frozenset(truth.rubric[n].entity for n in _named(turn, truth)) for turn in turns]
 
     def met(item: Criterion, number: int) -> bool:
+        about = HopItem.of(item.details)
         if item.kind == "named":
-            return item.details["entity"] in names[number]
-        turn, statement = turns[number], words_of(facts.get(item.details["hop"], ""))
-        read = any(shown.about == item.details["document_id"] for shown in turn.shown)
+            return about.entity in names[number]
+        turn = turns[number]
+        statement = words_of("" if about.hop is None else facts.get(about.hop, ""))
+        read = any(shown.about == about.document_id for shown in turn.shown)
         return read or (bool(statement.strip()) and any(statement in words_of(text) for text in turn.observations))
 
     found: list[int | None] = []

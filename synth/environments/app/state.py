@@ -24,7 +24,8 @@ from synth.environments.app.definition import Definition, Table
 from synth.environments.app.words import fill, money, one_line
 from synth.identity import canonical_json, digest
 from synth.schemas.details import Facts
-from synth.schemas.row import JsonObject, NonEmpty, Row
+from synth.schemas.plans import Change
+from synth.schemas.row import Row
 
 __all__ = [
     "AppBeginning",
@@ -69,18 +70,6 @@ class RowChange:
     key: tuple[Any, ...]
     before: Values | None
     after: Values | None
-
-
-class Change(Row):
-    """One entry of a canonical difference."""
-
-    table_name: NonEmpty
-    kind: Literal["added", "changed", "removed"]
-    key: tuple[Any, ...]
-    """Of a row that there was at the beginning, its key; of a new one, the key with ``{"new": name}`` in place of what
-    the application handed out."""
-    values: JsonObject
-    """``added``: its columns. ``removed``: its columns as they were. ``changed``: ``[before, after]`` by column."""
 
 
 class Goal(Row):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from synth.environments.app.definition import Table
-from synth.environments.app.state import Change, entries_in_words
+from synth.environments.app.state import entries_in_words
 from synth.environments.app.user import ASK_USER
 from synth.lexicon.reading import phrases
-from synth.schemas.plans import AnswerItem, CallItem, ChecklistItem, PlannedCall, StateItem, UserFact
+from synth.schemas.plans import AnswerItem, CallItem, Change, ChecklistItem, PlannedCall, StateItem, UserFact
 
 __all__ = ["checklist_of"]
 
