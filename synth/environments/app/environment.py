@@ -66,8 +66,7 @@ _WORLDS = 8
 
 
 class AppEnvironment(Environment):
-    """One application with its data. Made by :func:`open_app`, which gives each application a type of its own, since
-    ``name`` and ``version`` belong to the type."""
+    """One application with its data. :func:`open_app` gives each a type of its own, with its name and version."""
 
     name: ClassVar[str] = "app"
     version: ClassVar[str] = str(_ENGINE)
