@@ -32,6 +32,8 @@ _RATIO = 5.0
 """Likelihood ratio above which a phrase is named."""
 _CERTAIN = 4.5
 """Standard errors (signed root of the likelihood-ratio statistic): thousands of phrases are looked at."""
+_FEWEST = 8
+"""Tasks of a class below which it tells nothing: a few long runs hold nearly every phrase."""
 _MOST = 2_000
 """Tasks of a class that are looked at: the first ones."""
 _CLASSES = (
@@ -133,7 +135,7 @@ class Wording:
         found: list[TellingPhrase] = []
         for first, second in _CLASSES:
             one, other = self._said.get(first), self._said.get(second)
-            if one is not None and other is not None:
+            if one is not None and other is not None and min(one.runs, other.runs) >= _FEWEST:
                 found += telling(one, other, f"{first} against {second}")
                 found += telling(other, one, f"{second} against {first}")
         return tuple(sorted(found, key=lambda one: (-one.ratio, one.phrase)))
