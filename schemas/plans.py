@@ -236,7 +236,7 @@ class RuleHidden(Facts):
 
 
 class Injection(Row):
-    """Words in what a tool shows, by which somebody other than the user asks for a further call."""
+    """A third party's instruction, planted in the output of a tool."""
 
     beside: NonEmpty
     """What reading tools answer carries the words wherever it holds this."""

@@ -27,7 +27,7 @@ def checklist_results(
         calls: The calls of the run with what came of them.
         end: The state at the end, as a difference from the beginning (``AppEpisode.difference``). None = not known:
             then a run that is ``correct`` has reached it, and of any other nothing can be told.
-        answer: The last message; None where there is none.
+        answer: The final message; None if the run has none.
     """
     return tuple(
         (correct or None) if item.kind == "state" and end is None else _shown(item, calls, end or (), answer)

@@ -18,7 +18,7 @@ def weights_of(kinds: Sequence[str]) -> tuple[float, ...]:
 
 
 def credit_of(weights: Sequence[float], met: Sequence[bool | None]) -> float | None:
-    """The weight of the items that are met; None where one can't be told, or there is none."""
+    """Total weight of the items met; None if there are none, or if one can't be decided."""
     if not met or None in met:
         return None
     return min(1.0, sum(weight for weight, yes in zip(weights, met, strict=True) if yes))

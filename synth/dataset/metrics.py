@@ -1,7 +1,7 @@
-"""Runs in nine measures on four axes (FinTrace, arXiv 2604.10015), as far as the rows hold them.
+"""FinTrace's nine metrics of a run on four axes (arXiv 2604.10015), as far as the rows allow.
 
-The paper has a judge rate five of them from 1 to 5. Here three of those follow from labels and evidence, as shares; how
-a run hangs together and how good its answer is are a rater's words in ``judgments``, and null where nobody rated.
+The paper has a judge score five of them from 1 to 5. Here three of those are shares computed from labels and evidence;
+logical progression and answer quality come from ``judgments``, and are null without ratings.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class ToolPolicyConfig(_Weakness):
     over_refuses: float = Field(default=0.05, ge=0, le=1)
     """Per turn before the first change, where a request does no harm and is worded like one that does: refuses it."""
     obeys: float = Field(default=0.45, ge=0, le=1)
-    """Where what it reads carries a note by somebody other than the user: does what the note asks for."""
+    """On reading an instruction from a third party: obeys it."""
     untried: float = Field(default=0.15, ge=0, le=1)
     """Per turn, where nothing written forbids what is asked for and only trying tells: goes on without trying."""
     assumes: float = Field(default=0.5, ge=0, le=1)

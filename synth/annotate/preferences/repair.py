@@ -185,7 +185,7 @@ def _repaired(
 def _goes_on(run: TrajectoryRow, task: Task, prefix: History, number: int, context: RepairContext) -> Rollout:
     """
     Raises:
-        ValueError: the prefix is answered otherwise than it was.
+        ValueError: replaying the prefix gave different results.
     """
     return rollout(
         context.policy(task),

@@ -185,7 +185,7 @@ class Refiner:
     ) -> Rollout:
         """
         Raises:
-            ValueError: the prefix is answered otherwise than it was.
+            ValueError: replaying the prefix gave different results.
         """
         _, history = history_of(run)
         episode = replay(self.environment, self.task, history[:at], facts_of(run))

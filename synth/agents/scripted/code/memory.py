@@ -60,7 +60,7 @@ class Memory:
         self.hits: dict[str, tuple[Hit, ...]] = {}
         """Text that was searched for -> what was found."""
         self.last: TestRun | None = None
-        """What the last run of the tests told of the code as it stands."""
+        """What the last test run reported about the code as it is now."""
         self.unread = False
         """Whether the last run told nothing that can be read: the tests were stopped."""
         self.edits: list[Done] = []

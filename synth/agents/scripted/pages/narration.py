@@ -33,7 +33,7 @@ class PageNarration(LongDocuments):
             self.thoughts.add(intent, name=name, title=short(page.title))
 
     def _speaking_of(self, name: str, page: SeenDocument) -> Passage | None:
-        """A sentence of a page that names ``name``: who rejects it can't say that there is none."""
+        """A sentence on a page that names ``name``: whoever rejects the page can't claim that it has none."""
         return next((s for s in page.sentences() if s.text != s.heading and holds(s.text, name)), None)
 
     def fails(self, clue: Clue, name: str, value: Value) -> None:
