@@ -9,7 +9,7 @@
 `paraphrases` takes pairs that people judged: lines of five columns parted by tabs, the first 1 or 0 (says the same or
 not) and the two last a sentence each, below a header, as the Microsoft Research Paraphrase Corpus has them. 1,000 pairs
 that say the same are planted among all that do not, and looked for by n-grams of words, by the encoder that needs
-nothing and by a model, at several thresholds. Precision counts judged pairs alone: a sentence can say what a third says.
+nothing and by a model, at several thresholds. Precision counts judged pairs alone.
 
 Every contender runs in a process of its own over the same rows, which lie in a file or are made anew from their number;
 memory is what a process grows by while it works (at its peak, memory-mapped files apart). `--only` names contenders,
