@@ -248,7 +248,7 @@ def _surprise(runs: int, of: int, others: int, of_others: int) -> float:
 def _spoken_of() -> re.Pattern[str]:
     """What a page says of which of two of one name it means, and what is no word of it."""
     words = misleading_words()
-    said = [re.escape(text).replace(r"\{of\}", r"\w+") for text in (*words.namesake.values(), *words.itself.values())]
+    said = map(re.escape, (*words.namesake.values(), *words.itself.values()))
     return re.compile("|".join((r"\[[^\]]*\]", *said)), re.IGNORECASE)
 
 

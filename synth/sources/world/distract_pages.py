@@ -260,8 +260,7 @@ class _Page:
     def _spoken_of(self) -> str:
         """Which of two of the same name a statement is about, where it says so."""
         which = _WORDS.itself if self.claim.holds else _WORDS.namesake
-        words = which.get("person" if self.kind == "person" else "thing", "")
-        return words.format(of=ENTITY_TYPES[self.kind].noun)
+        return which.get("person" if self.kind == "person" else "thing", "")
 
     def _entity(self) -> list[Piece]:
         """The subject with its type before it, unless its name says it."""
