@@ -43,6 +43,8 @@ _SAMPLE = 80
 _ON_MOST = 0.4
 _ENDING = re.compile(r"(?: [-–—|·:»] | \()(?=[^-–—|·:»]*$|[^()]*(?:\([^()]*\))?\)$).*$")
 """What may stand behind the title of a page on every page of a site: " - The Book", " (Manual 5.4)"."""
+_NUMBERED = re.compile(r"(?:(?:Chapter|Appendix) )?(?:[A-Z]|\d+)(?:\.\d+)*[.:]? (?=\S)(?<![A-Z] )")
+"""What may stand in front of it: "H.3. ", "17 ", "Chapter 4. "; a letter alone is an article."""
 _INDEX_SHARE = 0.5
 """A page whose visible characters stand in links to this share or more is an index: nothing is stated on it."""
 
@@ -198,13 +200,14 @@ class DocsSource:
         return kept
 
     @cached_property
-    def _site(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Shapes of lines at the heads and feet of pages that stand on most of them, and endings of most titles."""
+    def _site(self) -> tuple[frozenset[str], frozenset[str], bool]:
+        """Shapes of lines at the heads and feet of pages that stand on most of them, endings of most titles, and
+        whether most titles are numbered."""
         paths = list(self._first.values())
         step = max(1, len(paths) // _SAMPLE)
         seen: Counter[str] = Counter()
         endings: Counter[str] = Counter()
-        read = 0
+        read = numbered = 0
         for path in paths[::step]:
             try:
                 if refusal(self._root, path) is not None:
@@ -215,15 +218,18 @@ class DocsSource:
                 continue
             read += 1
             seen.update({shape_of(parsed.text[start:end]) for start, end in edge_lines(parsed.text)} - {""})
+            numbered += _NUMBERED.match(parsed.title or "") is not None
             endings.update({match.group() for match in _ENDING.finditer(parsed.title or "")})
         found = [
             frozenset(line for line, count in counts.items() if read >= 8 and count >= _ON_MOST * read)
             for counts in (seen, endings)
         ]
-        return found[0], found[1]
+        return found[0], found[1], numbered >= 2 and numbered >= _ON_MOST * read
 
     def _title(self, title: str) -> str:
-        """Without the name of the whole site behind it."""
+        """Without the name of the whole site behind it, and the number in front of it."""
+        if self._site[2] and (number := _NUMBERED.match(title)) is not None:
+            title = title[number.end() :]
         ending = max((e for e in self._site[1] if title.endswith(e) and e != title), key=len, default="")
         return title.removesuffix(ending).strip() or title
 
