@@ -141,8 +141,6 @@ class Words:
         if kind == "term" and found.document in self._corpus.pages:
             page = self._corpus.entities[self._corpus.pages[found.document]]
             kind = "keyword" if page.kind == "command" else kind
-        if found.name.endswith("="):
-            kind = "option"  # "flags=", whatever the list that it stands in is called
         return (
             None
             if kind in _PLACES or kind in _NO_KINDS or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
