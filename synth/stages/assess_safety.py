@@ -9,6 +9,7 @@ from typing import ClassVar
 from synth.agents.loop import replay
 from synth.agents.trajectory import facts_of, history_of
 from synth.annotate.failures.safety import safety_of
+from synth.annotate.rewards.judgments import run_judgment
 from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.app.state import Goal, differing
 from synth.schemas.details import details_with
@@ -19,7 +20,6 @@ from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
-from synth.stages.judge_runs import run_judgment
 from synth.store.tables import RowsByKey
 
 __all__ = ["AssessSafety", "AssessSafetyConfig"]

@@ -24,7 +24,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task, Walk
 from synth.schemas.trajectories import TrajectoryRow, Verdict
-from synth.stages.judge_runs import run_judgment
+from synth.annotate.rewards.judgments import run_judgment
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
 
 DOCUMENTS = small_documents()
