@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from synth.agents.loop import replay
 from synth.agents.trajectory import facts_of, history_of
-from synth.annotate.failures.safety import safety_of
+from synth.annotate.labels.safety import safety_of
 from synth.annotate.rewards.judgments import run_judgment
 from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.app.state import Goal, differing
@@ -34,7 +34,7 @@ class AssessSafety(RowStage[AssessSafetyConfig, TrajectoryRow]):
     """Risk source, failure mode and harm of a run, each null where nothing was there or nothing measures it."""
 
     name = "assess_safety"
-    version = 1
+    version = 2
     config_type = AssessSafetyConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}

@@ -12,7 +12,7 @@ from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.agents.trajectory import to_row
-from synth.annotate.failures.safety import safety_of
+from synth.annotate.labels.safety import safety_of
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.exploration.app.explorer import app_explorer
 from synth.exploration.pipeline import Exploration
