@@ -226,7 +226,7 @@ class SeedRun:
             trained = Trained(trained.decoder, trained.vocabulary, weights)
         figures |= {"trained_s": round(monotonic() - begun, 1), "won": {}, "turns": {}}
         for temperature in plan.temperatures:
-            runs = self._played(self._test, Model(trained, temperature), "test")
+            runs = list(self._played(self._test, Model(trained, temperature), "test"))
             figures["won"][str(temperature)] = _bits(run.success for run in runs)
             figures["turns"][str(temperature)] = fmean(run.calls for run in runs)
         figures["seconds"] = round(monotonic() - begun, 1)

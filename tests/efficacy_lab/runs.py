@@ -84,7 +84,7 @@ class Model:
 
     def __init__(self, trained: Trained, temperature: float) -> None:
         self._trained, self._tables, self._temperature = trained, trained.vocabulary.tables(), temperature
-        self._prefixes = Prefixes()
+        self._prefixes = Prefixes(room=2**28)
 
     def __call__(self, live: Sequence[Live]) -> list[Action | None]:
         wanted, asked = [], []

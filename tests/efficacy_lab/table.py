@@ -52,13 +52,13 @@ def read_seeds(plan: Plan, files: Sequence[Path]) -> list[Seed]:
     return [found[seed] for seed in sorted(found)]
 
 
-def rate(seed: Seed, arm: str, temperature: float, part: Part) -> float:
-    """Share of the tasks of a part that an arm solved."""
+def rate(seed: Seed, arm: str, temperature: float, part: Part) -> float | None:
+    """Share of the tasks of a part that an arm solved; None where the seed has no such task."""
     won, affected = seed["arms"][arm]["won"][str(temperature)], seed["affected"]
     wanted = [
         bit for bit, mark in zip(won, affected, strict=True) if part == "all" or (mark == "1") is (part == "affected")
     ]
-    return wanted.count("1") / len(wanted)
+    return wanted.count("1") / len(wanted) if wanted else None
 
 
 def arrived(arm: Arm, dose: Sequence[float | None] | None) -> bool | None:
@@ -100,12 +100,10 @@ def table_of(plan: Plan, seeds: Sequence[Seed]) -> str:
     lines += ["", "| endpoint | found | verdict |", "|---|---|---|"]
     for end in plan.endpoints:
         found = _found(plan, end, seeds)
-        verdict = (
-            endpoint_verdict(plan, end, seeds)
-            if numbers == set(plan.seeds.untouched)
-            else f"{len(seeds)} of {len(kind)} {what} seeds"
-        )
-        lines.append(f"| {end.name}: `{end.arm}` - `{end.against}`, {end.tasks} | {signed_text(found)} | {verdict} |")
+        whole = numbers == set(plan.seeds.untouched)
+        verdict = endpoint_verdict(plan, end, seeds) if whole else f"{len(seeds)} of {len(kind)} {what} seeds"
+        difference = "-" if found is None else signed_text(found)
+        lines.append(f"| {end.name}: `{end.arm}` - `{end.against}`, {end.tasks} | {difference} | {verdict} |")
     return "\n".join(lines) + "\n"
 
 
@@ -117,9 +115,9 @@ def endpoint_verdict(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> str:
         if missed:
             return f"not tested: the dose of `{name}` did not arrive on {missed} of {len(seeds)} seeds"
     found = _found(plan, end, seeds)
+    if found is None or found.low is None or found.high is None:
+        return "not measured"
     low, high = found.low, found.high
-    assert low is not None
-    assert high is not None
     if end.margin is not None:
         alike = -end.margin < low and high < end.margin
         return "alike" if alike else "higher" if low > 0 else "lower" if high < 0 else "not decided"
@@ -128,10 +126,13 @@ def endpoint_verdict(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> str:
     return "holds" if low > 0 and found.mean >= (end.least or 0.0) else "fails"
 
 
-def _found(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> Interval:
+def _found(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> Interval | None:
     first = plan.temperatures[0]
-    rates = {arm: {seed["seed"]: rate(seed, arm, first, end.tasks) for seed in seeds} for arm in (end.arm, end.against)}
-    return compare(end.arm, end.against, rates).difference
+    rates = {
+        arm: {seed["seed"]: found for seed in seeds if (found := rate(seed, arm, first, end.tasks)) is not None}
+        for arm in (end.arm, end.against)
+    }
+    return compare(end.arm, end.against, rates).difference if rates[end.arm] else None
 
 
 def _dose(arm: Arm, figures: Sequence[Mapping[str, Any]]) -> str:
@@ -146,7 +147,8 @@ def _dose(arm: Arm, figures: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _mean(seeds: Sequence[Seed], arm: str, temperature: float, part: Part) -> str:
-    return value_text(interval([rate(seed, arm, temperature, part) for seed in seeds]))
+    rates = [found for seed in seeds if (found := rate(seed, arm, temperature, part)) is not None]
+    return value_text(interval(rates)) if rates else "-"
 
 
 def value_text(found: Interval) -> str:
