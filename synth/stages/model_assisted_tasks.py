@@ -86,7 +86,7 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
     """Reads what the embedded stage reads."""
 
     name = "model_assisted_tasks"
-    version = 13
+    version = 14
     config_type = ModelAssistedTasksConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "tasks": Task,

@@ -36,7 +36,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 12
+    version = 13
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
