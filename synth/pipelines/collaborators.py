@@ -67,6 +67,7 @@ __all__ = [
     "task_filters",
     "task_stage",
     "vectors_of",
+    "without_mistakes",
 ]
 
 _ASKER = factory_of("assistants", "task_asker")
@@ -153,6 +154,13 @@ def retriever_of(place: Mapping[str, Any]) -> dict[str, Implementation]:
 
 def policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:
     return policy_of(role, who, language_of(recipe))
+
+
+def without_mistakes(recipe: Recipe, acting: Implementation) -> Implementation | None:
+    """The policy on hinted turns. A script reads no hint: one that is told where it went wrong makes no mistake on
+    purpose there. None = the policy is a model and reads it."""
+    scripted = recipe.roles["policy"].backend == "scripted"
+    return acting.model_copy(update={"options": {**acting.options, "skill": 1.0}}) if scripted else None
 
 
 def own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any]:

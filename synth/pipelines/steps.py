@@ -33,6 +33,7 @@ from synth.pipelines.collaborators import (
     task_filters,
     task_stage,
     vectors_of,
+    without_mistakes,
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.pair_steps import (
@@ -206,14 +207,10 @@ def _refine(recipe: Recipe) -> Iterator[Run]:
         return
     who = recipe.roles["policy"]
     acting = policy(recipe, "policy", who)
-    hinted = None
-    if who.backend == "scripted":
-        # A script reads no hint. One that is told where it went wrong makes no mistake on purpose there.
-        hinted = acting.model_copy(update={"options": {**acting.options, "skill": 1.0}})
     values = {
         **wanted.model_dump(exclude={"samples"}),
         "policy": acting,
-        "hinted": hinted,
+        "hinted": without_mistakes(recipe, acting),
         "environment": environment_of(recipe),
         "management": recipe.management,
         "reflector": reflector_of(recipe),
