@@ -56,6 +56,8 @@ STAGES: Mapping[str, str] = {
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
     "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
     "read_text": "synth.stages.extract:ReadText",
+    "pick_relation_facts": "synth.stages.draft_words:PickRelationFacts",
+    "draft_words": "synth.stages.draft_words:DraftWords",
     "extract_triples": "synth.stages.extract:ExtractTriples",
     "link_documents": "synth.stages.link_documents:LinkDocuments",
     "mislead_documents": "synth.stages.mislead:MisleadDocuments",

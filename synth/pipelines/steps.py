@@ -16,6 +16,7 @@ from synth.environments.search_spec import Search
 from synth.filtering.dedup import Rules
 from synth.pipelines.collaborators import (
     assistant,
+    drafting,
     encoder_of,
     environment_of,
     expert_of,
@@ -48,7 +49,7 @@ from synth.pipelines.pair_steps import (
     verified_pairs,
 )
 from synth.pipelines.stage_runs import Run
-from synth.pipelines.words import lexicon_of
+from synth.pipelines.words import lexicon_of, worded_by_file
 from synth.prompting import load_prompt
 from synth.recipe.keys import HELD
 from synth.recipe.model import Recipe
@@ -105,6 +106,10 @@ def _graph(recipe: Recipe) -> Iterator[Run]:
         yield Run("edges", "link_documents", {})
     elif recipe.source_spec.is_graph and recipe.source_spec.arrays is None:
         yield Run("graph", "graph", {"inverses": dict(words_of(lexicon_of(recipe)).inverses)})
+    if getattr(recipe.source, "draft_words", False):
+        lexicon = lexicon_of(recipe)
+        yield Run("relation-facts", "pick_relation_facts", {"lexicon": lexicon, "worded": worded_by_file(recipe)})
+        yield Run("drafted-words", "draft_words", {"lexicon": lexicon, **drafting(recipe)})
 
 
 def _misleading(recipe: Recipe) -> Iterator[Run]:

@@ -88,6 +88,7 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
     name = "model_assisted_tasks"
     version = 14
     config_type = ModelAssistedTasksConfig
+    optional: ClassVar[tuple[str, ...]] = ("drafted_words",)
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "tasks": Task,
         "question_rewrites": QuestionRewriteRow,
