@@ -45,6 +45,8 @@ _ENDING = re.compile(r"(?: [-–—|·:»] | \()(?=[^-–—|·:»]*$|[^()]*(?:\
 """What may stand behind the title of a page on every page of a site: " - The Book", " (Manual 5.4)"."""
 _NUMBERED = re.compile(r"(?:(?:Chapter|Appendix) )?(?:[A-Z]|\d+)(?:\.\d+)*[.:]? (?=\S)(?<![A-Z] )")
 """What may stand in front of it: "H.3. ", "17 ", "Chapter 4. "; a letter alone is an article."""
+_PLACE_ALONE = re.compile(r"(?:.* )?(?:Section|Chapter|Appendix|Part) [A-Z\d]+(?:\.\d+)*")
+"""A title that says where its page stands and not what it is about."""
 _INDEX_SHARE = 0.5
 """A page whose visible characters stand in links to this share or more is an index: nothing is stated on it."""
 
@@ -218,8 +220,8 @@ class DocsSource:
                 continue
             read += 1
             seen.update({shape_of(parsed.text[start:end]) for start, end in edge_lines(parsed.text)} - {""})
-            numbered += _NUMBERED.match(parsed.title or "") is not None
-            endings.update({match.group() for match in _ENDING.finditer(parsed.title or "")})
+            numbered += _NUMBERED.match(_named(parsed)) is not None
+            endings.update({match.group() for match in _ENDING.finditer(_named(parsed))})
         found = [
             frozenset(line for line, count in counts.items() if read >= 8 and count >= _ON_MOST * read)
             for counts in (seen, endings)
@@ -253,7 +255,7 @@ class DocsSource:
         visible = sum(not c.isspace() for c in parsed.text)
         return Document(
             id=name,
-            title=self._title(parsed.title or "") or stem or name,
+            title=self._title(_named(parsed)) or stem or name,
             text=parsed.text,
             kind="index" if parsed.link_characters >= _INDEX_SHARE * visible or _NO_CONTENT.match(stem) else "page",
             sections=sections_of(parsed),
@@ -388,3 +390,12 @@ def _is_dir(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
+
+
+def _named(parsed: Parsed) -> str:
+    """What the page calls itself: its title, or where that is a number alone, its first heading without it."""
+    title = parsed.title or ""
+    if _PLACE_ALONE.fullmatch(title) is None:
+        return title
+    heading = next((parsed.text[place.start : place.end] for place in parsed.places if place.level), title)
+    return heading[number.end() :] if (number := _NUMBERED.match(heading)) is not None else heading

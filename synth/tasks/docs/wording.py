@@ -54,6 +54,9 @@ _ACTS = frozenset(
     "shortcut".split()
 )
 """What a command or function may be said to be."""
+_CALLED = frozenset("function method macro procedure routine predicate command operator subroutine".split())
+_OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
+"""What no module, type or file does."""
 _ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
@@ -232,8 +235,13 @@ class Words:
         verb = next((verb for kinds, verb in _HOLDS if found.kind.split()[-1] in kinds), None)
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
-        if (thing := _THING.match(said)) is not None and not _may_be(found.kind.split()[-1], thing[1]):
+        last = found.kind.split()[-1]
+        if (thing := _THING.match(said)) is not None and not _may_be(last, thing[1]):
             return None
+        if _OF_CALLS.match(said) and last not in _CALLED:
+            return None
+        if last in _CALLED and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
+            return None  # "srv: a valid server object" stands in the list of a function's arguments
         if _UNCLEAR.match(said) or _is_sentence(said):
             return None
         return said

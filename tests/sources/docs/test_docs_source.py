@@ -52,6 +52,12 @@ def test_numbers_go_from_titles_where_most_have_them(
     assert tuple(document.title for document in read_all(config)[0].values()) == wanted
 
 
+def test_a_page_that_is_called_a_number_goes_by_its_heading(tmp_path: Path) -> None:
+    html = "<html><head><title>The Fold Manual: Section 4.2</title></head><body><h2>4.2 Creases</h2></body></html>"
+    config = write(tmp_path, {"a.html": html})
+    assert [document.title for document in read_all(config)[0].values()] == ["Creases"]
+
+
 def test_links_are_resolved_relative_to_their_file(tmp_path: Path) -> None:
     links = {
         "b.html": ("b.html", None),
