@@ -242,6 +242,12 @@ def _trees(recipe: Recipe) -> Iterator[Run]:
     yield Run("policy-trees", "trees", values, "policy")
 
 
+def _helper_runs(recipe: Recipe) -> Iterator[Run]:
+    if recipe.management is not None and recipe.management.delegate:
+        for role in recipe.acting:
+            yield Run(f"{role}-helpers", "helper_runs", {}, role)
+
+
 def _critical_steps(recipe: Recipe) -> Iterator[Run]:
     critical = recipe.critical
     if critical is None or "policy" not in recipe.roles:
@@ -289,6 +295,15 @@ def _attribution(recipe: Recipe) -> Iterator[Run]:
     if recipe.source_spec.is_recorded:
         for role in recipe.acting:
             yield Run(f"{role}-failures", "attribute_failures", {}, role)
+
+
+def _safety(recipe: Recipe) -> Iterator[Run]:
+    """Whether each run was safe, where runs change something."""
+    kind = recipe.environment.kind
+    if recipe.safety and recipe.has_tasks and recipe.is_open and kind in ("app", "code", "mcp"):
+        desk = {"environment": environment_of(recipe)} if kind == "app" and recipe.management is None else {}
+        for role in recipe.acting:
+            yield Run(f"{role}-safety", "assess_safety", desk, role)
 
 
 def _distractors(recipe: Recipe) -> Iterator[Run]:
@@ -367,9 +382,11 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "difficulty": _difficulty,
     "refine": _refine,
     "trees": _trees,
+    "helper_runs": _helper_runs,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
     "attribution": _attribution,
+    "safety": _safety,
     "verified_pairs": verified_pairs,
     "refined_pairs": refined_pairs,
     "sibling_pairs": sibling_pairs,
