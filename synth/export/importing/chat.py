@@ -307,5 +307,5 @@ def _parted(text: str) -> tuple[str | None, str]:
 
 OPENAI = Importer("openai", "Chat JSONL: `messages`, and `tools` where there are any.", _openai, version=6)
 SHAREGPT = Importer(
-    "sharegpt", "sharegpt turns in `conversations`, or alpaca's `instruction` and `output`.", _sharegpt, version=5
+    "sharegpt", "sharegpt turns in `conversations`, or alpaca's `instruction` and `output`.", _sharegpt, version=6
 )
