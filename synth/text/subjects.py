@@ -40,7 +40,7 @@ _TOKEN = r"[\w$:./*@-]*[\w()!]"
 _OPENS = tuple(
     re.compile(
         rf"(?:(?P<article>The|An?) )?(?P<name>{_TOKEN}(?: {_TOKEN}){{{more}}}) (?:\([^()]{{1,60}}\) )?"
-        r"(?:[a-z]+ly |also |always |often |never )?(?P<verb>[a-z]+) (?P<rest>\S.*)\."
+        r"(?:(?!hardly|rarely|barely)[a-z]+ly |also |always |often )?(?P<verb>[a-z]+) (?P<rest>\S.*)\."
     )
     for more in range(5)
 )
