@@ -91,6 +91,7 @@ STAGES: Mapping[str, str] = {
     "preferences": "synth.stages.preferences:Preferences",
     "judge_pairs": "synth.stages.judge_pairs:JudgePairs",
     "judge_runs": "synth.stages.judge_runs:JudgeRuns",
+    "assess_safety": "synth.stages.assess_safety:AssessSafety",
     "attribute_failures": "synth.stages.attribute_failures:AttributeFailures",
     "embed_documents": "synth.stages.distractors:EmbedDocuments",
     "embed_passages": "synth.stages.index:EmbedPassages",

@@ -291,6 +291,15 @@ def _attribution(recipe: Recipe) -> Iterator[Run]:
             yield Run(f"{role}-failures", "attribute_failures", {}, role)
 
 
+def _safety(recipe: Recipe) -> Iterator[Run]:
+    """Whether each run was safe, where runs change something."""
+    kind = recipe.environment.kind
+    if recipe.safety and recipe.has_tasks and recipe.is_open and kind in ("app", "code", "mcp"):
+        desk = {"environment": environment_of(recipe)} if kind == "app" and recipe.management is None else {}
+        for role in recipe.acting:
+            yield Run(f"{role}-safety", "assess_safety", desk, role)
+
+
 def _distractors(recipe: Recipe) -> Iterator[Run]:
     """Pages that runs met, and neighbours of the evidence."""
     wanted = recipe.distractors
@@ -370,6 +379,7 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "critical_steps": _critical_steps,
     "label_steps": _labels,
     "attribution": _attribution,
+    "safety": _safety,
     "verified_pairs": verified_pairs,
     "refined_pairs": refined_pairs,
     "sibling_pairs": sibling_pairs,
