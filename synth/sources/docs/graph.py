@@ -322,8 +322,8 @@ class _Builder:
     def _rows(self, page: _Page, table: Table) -> None:
         """A thing for each row of a table, and a fact for each cell behind its first."""
         kind = section_name(table.heading[0]).name.lower().strip()
-        words = re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind)
-        common = words is not None and not _proper(page.document.text, table.heading[0])
+        plain = re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind)
+        common = plain is not None and not _proper(page.document.text, table.heading[0])
         kind = group_kind(kind) or (kind if common else "entry")
         labels = [relation_name(label) for label in table.heading]
         names = Counter(row[0].text for row in table.rows)
