@@ -39,7 +39,8 @@ _FINITE = re.compile(r"(?:is|are|was|were|has|have|can|may|must|will|should)\b")
 _TOKEN = r"[\w$:./*@-]*[\w()!]"
 _OPENS = tuple(
     re.compile(
-        rf"(?:(?P<article>The|An?) )?(?P<name>{_TOKEN}(?: {_TOKEN}){{{more}}})(?<! never)(?<! hardly)(?<! rarely) (?:\([^()]{{1,60}}\) )?"
+        rf"(?:(?P<article>The|An?) )?(?P<name>{_TOKEN}(?: {_TOKEN}){{{more}}})"
+        r"(?<! never)(?<! hardly)(?<! rarely) (?:\([^()]{1,60}\) )?"
         r"(?:(?!hardly|rarely)[a-z]+ly |also |always |often )?(?P<verb>[a-z]+) (?P<rest>\S.*)\."
     )
     for more in range(5)
