@@ -133,7 +133,8 @@ def heading_name(heading: str, group: str) -> Named | None:
 _ORDINARY = re.compile(
     r"(?:the|a|an|this|other|new|using|common|basic|advanced|default|general|all|more|see|how|what|writing|defining|"
     r"in|on|of|for|and|to|with|by|from|about|custom|special|standard|simple|global|local|"
-    r"file|data|input|output|string|memory)$",
+    r"file|data|input|output|string|memory|modules|options|parameters|arguments|types|values|names|examples|functions|"
+    r"commands|settings|fields|files|rules|strings|errors|modes|directives|placeholders|specifiers)$",
     re.IGNORECASE,
 )
 
@@ -185,7 +186,10 @@ _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w
 _CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
 _REMARK = re.compile(r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required)\b")
 """Behind these brackets stand no arguments: "queue_minfree (default: 0)"."""
-_PLACEHOLDER = re.compile(r"[<\[{].*|[= ](?:<|\[|[A-Z]{2,}\b).*")
+_PLACEHOLDER = re.compile(
+    r"=?[<\[{].*|[= ](?:<|\[|[A-Z]{2,}\b).*"
+    r"|(?<=\w)=(?:(?:integer|int|string|float|double|value|name|number|filename|file|path|boolean|bool|type|text|list)\b.*)?$"
+)
 _BARE_TERM = re.compile(r"[\w%$@~^&:./+*#!?|=<>\\-]+(?:[ _-][\w.-]+){0,3}$")
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from synth.tasks.docs.english import clause, indefinite, is_fragment, plain
 from synth.tasks.docs.leaks import leaks, spells_out
-from synth.tasks.docs.wording import statement_question
+from synth.tasks.docs.wording import statement_question, verb_of
 from synth.text.inflection import third_person
 from synth.text.subjects import statement
 from synth.text.verbs import VERBS
@@ -148,6 +148,21 @@ def test_small_words() -> None:
         ("Results show the sheets of paper that were folded by the printer.", "results", None),
         ("The returned sheet contains all folds that the printer has made.", None, None),
         ("Direct mode queues allow folds to use the printer at any time.", None, None),
+        ("Fred was doing all the folds of the paper on his own.", "Fred", None),
+        ("FoldServer keeps all sheets of the year in a big steel cabinet, and folders talk to the server over a wire.",
+         "FoldServer",
+         "What keeps all sheets of the year in a big steel cabinet?"),
+        ("FoldServer sorts the sheets (of any size) by the number of creases.", "FoldServer",
+         "What sorts the sheets by the number of creases?"),
+        ("Ann Fold keeps all sheets of the last printer in her own drawer.", "Ann Fold",
+         "Who keeps all sheets of the last printer in her own drawer?"),
+        # Refused: a verb that is none, a sentence about several things, another kind, an adverb, a comma between two.
+        ("Fold triggers include things such as paper that leaves the printer.", None, None),
+        ("Creases are pure in-memory sheets, specific to the old printer.", "creases", None),
+        ("FoldServer is failing to start with an error about duplicate sheets.", "FoldServer", None),
+        ("The -s option simply makes for much quieter folds of the paper.", None, None),
+        ("FoldServer does not require sheets to be folded by the printer.", "FoldServer", None),
+        ("FoldServer makes wide folds, narrow folds are changed into wide ones.", "FoldServer", None),
         # Refused: an aside, another subject, what the sentence before has said, a noun that is no verb, hardly a word.
         ("The FoldLog setting is of course the same as FoldFile in all modes.", "FoldLog", None),
         ("Blue starts with ten sheets of paper, and the yellow team starts with fifty.", "Blue", None),
@@ -155,6 +170,12 @@ def test_small_words() -> None:
         ("Symbolic links to relevant sheets are installed in the folder.", None, None),
         ("Folded paper can be very useful.", "folded paper", None),
         ("Ann Fold is the maintainer of it and of all other papers.", "Ann Fold", None),
+        # Refused: a second statement, and a negation that would be lost.
+        ("Paper rules are fixed for the whole sheet and aren't set for one fold or edge.", "paper rules", None),
+        ("A Crease is an exact line on the sheet of paper, not a curve of the printer.", "Crease", None),
+        ("Wet folds are applied only to sheets that satisfy the conditions of the printer.", "wet folds",
+         "Which folds are applied only to sheets that satisfy the conditions of the printer?"),
+        ("FoldFile never overrides the explicit choice of the printer.", None, None),
     ],
 )  # fmt: skip
 def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None, question: str | None) -> None:
@@ -163,6 +184,14 @@ def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None,
     asked = None if said is None else statement_question(said)
     assert (asked and asked[0]) == question
     assert asked is None or asked[1] in asked[0]
+
+
+@pytest.mark.parametrize(
+    ("heading", "verb"),
+    [("replaces", "replace"), ("expands to", "expand to"), ("matches", None), ("default", None), ("sets of", None)],
+)
+def test_a_heading_that_says_what_its_rows_do_is_a_verb(heading: str, verb: str | None) -> None:
+    assert verb_of(heading) == verb
 
 
 def test_what_leans_on_its_page_is_asked_with_the_page_named() -> None:
