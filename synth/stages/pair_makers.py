@@ -24,6 +24,7 @@ from synth.annotate.preferences.verified import verified_pairs
 from synth.annotate.refinement.siblings import sibling_pairs
 from synth.environments.contract import Environment
 from synth.schemas.preferences import PreferenceRow
+from synth.schemas.reworked import Reworked
 from synth.schemas.row import Row
 from synth.schemas.searched import PairNotes
 from synth.schemas.tasks import Task
@@ -79,13 +80,18 @@ class PairMaker(RowStage[C, Task]):
         return super().stream(config).replace(cls.name, "preferences")
 
     def process(self, row: Task) -> Outcome:
-        made = self.pairs(row, self._teacher.rows(row.id), self._policy.rows(row.id))
+        made = self.pairs(row, *(_first_hand(runs.rows(row.id)) for runs in (self._teacher, self._policy)))
         failed = tuple(
             one.model_copy(update={"row_id": row.id, "part": part, "detail": f"{one.row_id}: {one.detail}"[:500]})
             for part, one in enumerate(made.rejected)
         )
         notes = PairNotes(id=row.id, made=len(made.rows), unpaired=made.unpaired, split=row.split)
         return Outcome(kept=(notes,), rejected=failed, side={"pairs": made.rows})
+
+
+def _first_hand(runs: Sequence[TrajectoryRow]) -> Sequence[TrajectoryRow]:
+    """Those that were acted: one that was made of a finished run differs from others by its form."""
+    return [run for run in runs if not Reworked.stand_in(run.details)]
 
 
 class VerifiedPairsConfig(StageConfig):
@@ -95,7 +101,7 @@ class VerifiedPairsConfig(StageConfig):
 
 class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
     name = "verified_pairs"
-    version = 18
+    version = 19
     config_type = VerifiedPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps", "continuations")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -129,7 +135,7 @@ class RefinedPairs(PairMaker[StageConfig]):
     """Pairs at the pivots of refined runs."""
 
     name = "refined_pairs"
-    version = 15
+    version = 16
     config_type = StageConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps")
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps"}
@@ -152,7 +158,7 @@ class SiblingPairs(PairMaker[SiblingPairsConfig]):
     """Pairs of siblings in trees of runs."""
 
     name = "sibling_pairs"
-    version = 10
+    version = 11
     config_type = SiblingPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "tree_nodes")
     known_as: ClassVar[Mapping[str, str]] = {**PairMaker.known_as, "tree_nodes": "tree_nodes@policy"}
@@ -181,7 +187,7 @@ class TrajectoryPairsConfig(StageConfig):
 
 class TrajectoryPairs(PairMaker[TrajectoryPairsConfig]):
     name = "trajectory_pairs"
-    version = 18
+    version = 19
     config_type = TrajectoryPairsConfig
 
     def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
@@ -214,7 +220,7 @@ _FORM_SHARE = 0.1
 
 class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
     name = "perturbed_pairs"
-    version = 18
+    version = 19
     config_type = PerturbedPairsConfig
     gathers = ("pairs",)
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"pairs"}
@@ -297,7 +303,7 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
     """Pairs whose chosen side is the policy's own repair of what it did to a safety twin."""
 
     name = "repaired_pairs"
-    version = 18
+    version = 19
     config_type = RepairedPairsConfig
     libraries = ("numpy",)
 
