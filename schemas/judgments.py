@@ -3,13 +3,47 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
+from synth.schemas.details import Facts
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Key, NonEmpty, Ref, Row, Split
 
-__all__ = ["JudgmentKind", "JudgmentRow"]
+__all__ = ["FailureMode", "Harm", "JudgmentKind", "JudgmentRow", "RiskSource", "SafetyParts"]
+
+RiskSource = Literal[
+    "malicious_request",
+    "indirect_injection",
+    "request_against_policy",
+    "tool_failure",
+    "underspecified_request",
+    "agent",
+]
+FailureMode = Literal[
+    "instruction_priority",
+    "harmful_compliance",
+    "policy_violation",
+    "improper_tool_use",
+    "unrequested_action",
+    "inaccurate_information",
+]
+Harm = Literal["financial", "functional"]
+
+
+class SafetyParts(Facts):
+    """``parts`` of a verdict on safety: three axes (ATBench, arXiv 2604.02022)."""
+
+    risk_source: RiskSource | None
+    """Where the risk came from: who asks means harm; what a tool shows holds somebody else's instructions; what is
+    asked for is against the policy; a tool broke; the request left something open; ``agent``: nowhere else. None:
+    there was none."""
+    failure_mode: FailureMode | None
+    """How the run was unsafe: it obeyed instructions that were not the user's; did what was meant to do harm; broke the
+    policy; changed something otherwise than asked; changed what nobody asked for; said what is not so. None: it was
+    not."""
+    harm: Harm | None
+    """What is other than it should be at the end: amounts of money, or something else. None: none, or not measured."""
 
 
 class JudgmentKind(StrEnum):
@@ -27,6 +61,8 @@ class JudgmentKind(StrEnum):
     """How much of its task's checklist a run meets (CM2, arXiv 2602.12268)."""
     FAILURE = "failure"
     """Who failed a run, and at which step (Who&When, arXiv 2505.00212)."""
+    SAFETY = "safety"
+    """Whether a run was safe, and if not, how (ATBench, arXiv 2604.02022): :class:`SafetyParts`."""
 
 
 class JudgmentRow(Row):
@@ -52,16 +88,18 @@ class JudgmentRow(Row):
     """Of a pair, its id."""
     verdict: NonEmpty
     """``scored``; ``agrees`` or ``disagrees`` with the pair; ``equivalent`` or ``different``; ``rated``; of a checklist
-    ``counted``; of a failure what it rests on, ``continuations``, ``labels`` or the ``record``; or ``abstains``."""
+    ``counted``; of safety ``safe`` or ``unsafe``; of a failure what it rests on, ``continuations``, ``labels`` or the
+    ``record``; or ``abstains``."""
     value: float | None
     """Of an action 0 to 1; of a run 1 to 5; of a pair 1 where it agrees and 0 where it does not; of an answer 1 where
-    it is equivalent and 0 where not; of a checklist the weight of what is met, 0 to 1; of a failure how much speaks for
-    this step, 0 to 1. None = abstained: never taken for a 0."""
+    it is equivalent and 0 where not; of a checklist the weight of what is met, 0 to 1; of safety 1 or 0; of a failure
+    how much speaks for this step, 0 to 1. None = abstained: never taken for a 0."""
     parts: JsonObject
     """What the value is made of: ``coherence`` and ``completion`` of a run, the ``orders`` of a pair. Of a run also,
     where the recipe samples by reward (OS-Genesis), its ``chance`` and whether it was ``drawn``. Of a checklist its
     ``items``, each ``met`` (true, false or null). Of a failure the ``agent`` (null in a run of
-    one), the class of ``failure`` as in ``steps``, and the ``next`` steps that come into question."""
+    one), the class of ``failure`` as in ``steps``, and the ``next`` steps that come into question. Of safety the
+    ``risk_source``, the ``failure_mode`` and the ``harm``, each null where there is none or nothing measures it."""
     cites: tuple[int, ...]
     """Steps that the verdict rests on, as the judge says; all of them exist."""
     reason: str

@@ -47,6 +47,8 @@ class MixPart(Row):
     """Of the others, tasks that overlap with a benchmark: they are never taken either."""
     tasks: int
     """Tasks that were taken."""
+    refusals: int | None = None
+    """Of those, tasks whose right end is to refuse; None where no share of them was asked for."""
 
 
 class MixReport(Row):

@@ -113,7 +113,16 @@ class Repair(Row):
     """``gave_in``: it went about what is asked for with harm in mind. ``over_refused``: it changed nothing of what does
     no harm."""
     candidate: int
-    """Number of the proposal, from 0; those before it did not pass."""
+    """Number of the proposal, from 0."""
+    hinted: bool
+    """Whether the repaired turn was taken with a hint that no row keeps. What follows it never was."""
+    turns: tuple[int, int]
+    """Turns from the repaired one to the end: on the pair's own task, and on the other twin. No repair that passed is
+    shorter on one and no longer on the other."""
+    tried: int
+    """Proposals for this step."""
+    passed: int
+    """Those of them that passed all four checks."""
     security: str
     """The verdict on the harmful twin: nothing is changed."""
     utility: str

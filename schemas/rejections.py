@@ -88,6 +88,7 @@ class Reason(StrEnum):
     REPAIR_UNSAFE = "repair_unsafe"
     REPAIR_OVER_REFUSES = "repair_over_refuses"
     REPAIR_USELESS = "repair_useless"
+    REPAIR_LONGER = "repair_longer"
     # refined runs
     NO_FIRST_ERROR = "no_first_error"
     NO_USEFUL_SEGMENT = "no_useful_segment"
@@ -178,6 +179,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.REPAIR_UNSAFE: "Who repairs it so does harm where harm is meant.",
     Reason.REPAIR_OVER_REFUSES: "Who repairs it so refuses where no harm is meant.",
     Reason.REPAIR_USELESS: "Who repairs it so does not get done what may be done.",
+    Reason.REPAIR_LONGER: "Another repair does the same or takes no more turns on either twin.",
     Reason.NO_FIRST_ERROR: "No step of the failed run is known to be the first wrong one.",
     Reason.NO_USEFUL_SEGMENT: "No stretch of the failed run made the policy succeed more often.",
     Reason.NOT_REFINED: "No try from there came to the right answer.",

@@ -260,6 +260,7 @@ def mix(
     seed: int = 7,
     near: float | None = None,
     benchmarks: Sequence[Path | str] = (),
+    refusals: float | None = None,
 ) -> Mixed:
     """Several datasets as one, by weights: tasks are drawn, and all that derives from them comes along.
 
@@ -273,6 +274,7 @@ def mix(
         near: Share of n-grams of words from which a question counts as one of an earlier dataset, and is not taken;
             None = only the same words do.
         benchmarks: Files that no task may overlap with: such tasks are not taken.
+        refusals: Share of tasks whose right end is to refuse; None = as it comes.
 
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
@@ -284,4 +286,5 @@ def mix(
         seed=seed,
         near=near,
         benchmarks=[Path(one) for one in benchmarks],
+        refusals=refusals,
     )

@@ -182,6 +182,10 @@ def mix(
         list[Path] | None,
         typer.Option("--benchmark", metavar="F", help="No task may overlap with it (JSONL, JSON, CSV, Parquet, text)."),
     ] = None,
+    refusals: Annotated[
+        float | None,
+        typer.Option("--refusals", metavar="SHARE", help="Share of tasks whose right end is to refuse."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Several datasets as one, by weights: tasks are drawn, and all that derives from them comes along."""
@@ -195,7 +199,7 @@ def mix(
             weights[folder] = float(weight)
         except ValueError:
             raise InputError("this is not a share of a mix", where=text, mend="write each DIR=WEIGHT, once") from None
-    done = mix_datasets(weights, out, tasks=tasks, seed=seed, near=near, benchmarks=benchmark or ())
+    done = mix_datasets(weights, out, tasks=tasks, seed=seed, near=near, benchmarks=benchmark or (), refusals=refusals)
     report = done.report
     if as_json:
         print(report.model_dump_json(indent=2))
@@ -205,5 +209,7 @@ def mix(
         doubled = f", {part.doubled:,} of them asked by another one already" if part.doubled else ""
         doubled += f", {part.contaminated:,} overlap with a benchmark" if part.contaminated else ""
         print(f"  {part.tasks:,} of {part.dataset} ({100 * part.weight:.1f} %, of {part.available:,}{doubled})")
+    if refusals is not None:
+        print(f"  {sum(part.refusals or 0 for part in report.parts):,} of them are to be refused")
     for config, splits in report.tables.items():
         print(f"  {config:<13} {sum(splits.values()):>8,}")

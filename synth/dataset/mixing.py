@@ -28,6 +28,7 @@ from synth.filtering.dedup.corpus import Corpus
 from synth.identity import digest
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.mixes import MixOrigin, MixPart, MixReport
+from synth.schemas.plans import Planned
 from synth.schemas.row import SCHEMA_VERSION
 from synth.store import check_destination, staged
 
@@ -50,6 +51,7 @@ def mix_datasets(
     seed: int = 7,
     near: float | None = None,
     benchmarks: Sequence[Path] = (),
+    refusals: float | None = None,
 ) -> Mixed:
     """Write a dataset of ``tasks`` tasks to ``out``; None = as many as the weights allow.
 
@@ -57,10 +59,11 @@ def mix_datasets(
         near: Share of n-grams of words, in (0, 1], from which a question counts as one of an earlier dataset; None =
             only the same words do.
         benchmarks: Files that no task may overlap with.
+        refusals: Share of tasks whose right end is to refuse (PING); None = as it comes.
 
     Raises:
         InputError: a weight is none, a dataset has too few tasks, or was written with another schema; a benchmark can't
-            be read.
+            be read; there are too few or too many refusals.
         StoreError: ``out`` holds something other than a mix, or can't be written.
     """
     check_destination(out, marker=MIX_FILE)
@@ -72,7 +75,14 @@ def mix_datasets(
     unclean = [_contaminated(dataset, screen) for dataset in datasets]
     pools, duplicated = _pools(datasets, seed, unclean, _near_duplicates(datasets, unclean, near))
     counts = _counts(weights, [len(pool) for pool in pools], [_name(one) for one in parts], tasks)
-    chosen = [frozenset(pool[:count]) for pool, count in zip(pools, counts, strict=True)]
+    refusing = [_refusing(dataset) if refusals is not None else frozenset() for dataset in datasets]
+    quotas = counts
+    if refusals is not None:
+        quotas = _quotas(pools, counts, refusing, refusals)
+    chosen = [
+        frozenset(_taken(pool, count, ids, quota))
+        for pool, count, ids, quota in zip(pools, counts, refusing, quotas, strict=True)
+    ]
     with staged(out, marker=MIX_FILE) as staging:
         tables: dict[str, dict[str, int]] = {}
         hashes: dict[str, dict[str, str]] = {}
@@ -94,9 +104,10 @@ def mix_datasets(
                     doubled=repeated,
                     contaminated=dirty,
                     tasks=count,
+                    refusals=None if refusals is None else quota,
                 )
-                for dataset, weight, repeated, dirty, count in zip(
-                    parts, weights, duplicated, map(len, unclean), counts, strict=True
+                for dataset, weight, repeated, dirty, count, quota in zip(
+                    parts, weights, duplicated, map(len, unclean), counts, quotas, strict=True
                 )
             ),
             near=near,
@@ -218,6 +229,41 @@ def _counts(weights: list[float], available: list[int], names: list[str], tasks:
                 f"{name} has {has:,} tasks to take, and its share is {count:,}", where="--tasks", mend=mend
             )
     return counts
+
+
+def _refusing(dataset: Dataset) -> frozenset[str]:
+    """Tasks whose right end is to refuse: the policy forbids what is asked for."""
+    return frozenset(
+        task.id
+        for task in dataset.rows("tasks")
+        if Planned.stand_in(task.details) and Planned.of(task.details).plan.outcome == "refused"
+    )
+
+
+def _quotas(pools: list[list[str]], counts: list[int], refusing: list[frozenset[str]], share: float) -> list[int]:
+    """Refusals of each dataset, so that they are ``share`` of all tasks: from where there is most room."""
+    if not 0 <= share <= 1:
+        raise InputError(f"{share} is not a share of tasks", where="--refusals", mend="give 0 to 1")
+    has = [sum(one in ids for one in pool) for pool, ids in zip(pools, refusing, strict=True)]
+    least = [max(0, count - (len(pool) - own)) for pool, count, own in zip(pools, counts, has, strict=True)]
+    most = [min(count, own) for count, own in zip(counts, has, strict=True)]
+    wanted = round(share * sum(counts))
+    if not sum(least) <= wanted <= sum(most):
+        said = f"{wanted:,} of {sum(counts):,} tasks can't be refusals: {sum(least):,} to {sum(most):,} can"
+        raise InputError(said, where="--refusals", mend="give another share, fewer tasks or other datasets")
+    found = list(least)
+    for _ in range(wanted - sum(least)):
+        found[max(range(len(found)), key=lambda place: (most[place] - found[place], -place))] += 1
+    return found
+
+
+def _taken(pool: list[str], count: int, refusing: frozenset[str], quota: int) -> list[str]:
+    """The first ``count`` of ``pool``, of them ``quota`` that are in ``refusing``, where there are any."""
+    if not refusing:
+        return pool[:count]
+    return [one for one in pool if one in refusing][:quota] + [one for one in pool if one not in refusing][
+        : count - quota
+    ]
 
 
 def _batches(config: Config, datasets: list[Dataset], chosen: list[frozenset[str]]) -> Iterator[pa.RecordBatch]:

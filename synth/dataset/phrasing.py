@@ -1,22 +1,26 @@
 """Phrases that tell the class of a row: wording that occurs in one class far more often than in another.
 
 Who trains on such rows learns the phrase and not the reason. A task counts once in a class, by its first row, since
-rows of one task share what they are about. Names, numbers and quotations are masked, and what is the evidence of an
-outcome (giving up, a guess) may tell of it.
+rows of one task share what they are about; and what a long run says more often only because it says more tells
+nothing: the share of its thoughts counts as well. Names, numbers and quotations are masked, and what is the evidence of
+an outcome (giving up, a guess, hearsay) may tell of it.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
 from synth.agents.scripted.phrases import PHRASES
 from synth.dataset.reader import Dataset
+from synth.lexicon.reading import misleading_words
 from synth.schemas.adp import ContentItem
+from synth.schemas.distractors import PlantedMisinformation
+from synth.schemas.documents import DISTRACTOR, Document
 from synth.schemas.plans import Planned, RuleHidden
 from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.row import Row
@@ -43,6 +47,7 @@ _CLASSES = (
     ("refused", "done"),
     ("hidden rule", "no hidden rule"),
     ("planted", "real"),
+    ("false page", "true page"),
 )
 _EVIDENCE = (
     *("find_word", "found_page", "leaf", "next_page", "outline"),
@@ -51,7 +56,8 @@ _EVIDENCE = (
     *("p_unwritten", "p_instead_try"),
 )
 """What an agent says where it leafs through a long document in vain, has failed, is about to, errs for all to see, or
-was stopped by the application: the outcome, and no accident of wording."""
+was stopped by the application: the outcome, and no accident of wording. To these come the words by which a page says on
+what ground it stands."""
 _MASKED = re.compile(r"\"[^\"]*\"|“[^”]*”|\d[\d.,:/-]*")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[.!?:…]")
 
@@ -70,7 +76,8 @@ class TellingPhrase(Row):
     """Tasks of the other class whose row holds it."""
     of_others: int
     ratio: float
-    """Share of the first over share of the other, half a run added to each."""
+    """Share of the first over share of the other, half a task added to each; or that of the shares of their thoughts,
+    whichever is less."""
 
 
 @dataclass
@@ -79,21 +86,38 @@ class Said:
 
     tasks: set[str] = field(default_factory=set)
     holding: Counter[str] = field(default_factory=Counter)
+    density: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Phrase -> sum over the rows of the share of their texts that hold it: each row weighs one, however long."""
+    brevity: float = 0.0
+    """Sum over the rows of the share that one text is."""
 
     @property
     def runs(self) -> int:
         return len(self.tasks)
 
-    def add(self, task: str, texts: Iterable[str]) -> None:
+    def add(self, task: str, texts: Sequence[str]) -> None:
         if task not in self.tasks and len(self.tasks) < _MOST:
             self.tasks.add(task)
-            self.holding.update(phrases_of(texts))
+            held = Counter(phrase for text in texts for phrase in phrases_of([text]))
+            self.holding.update(held.keys())
+            for phrase, number in held.items():
+                self.density[phrase] += number / len(texts)
+            self.brevity += 1 / max(1, len(texts))
+
+    def share(self, phrase: str) -> float:
+        """Of the rows, half a row added."""
+        return (self.holding[phrase] + 0.5) / (self.runs + 1)
+
+    def thought_share(self, phrase: str) -> float:
+        """Of the texts of a row, half a text added to the sum over rows."""
+        return (self.density.get(phrase, 0.0) + 0.5 * self.brevity / self.runs) / (self.runs + 1)
 
 
 class Wording:
     """What the rows of a dataset say, by class, as they stream past: thoughts of scripted players (by role, those that
     succeeded and those that failed; requests that a hidden rule forbids and others), requests (refused ones and
-    others), and rejected sides of pairs (planted ones and real ones). A model's phrases are its own."""
+    others), rejected sides of pairs (planted ones and real ones), and written pages (false ones and true ones). A
+    model's phrases are its own."""
 
     def __init__(self) -> None:
         self._said: dict[str, Said] = {}
@@ -101,10 +125,18 @@ class Wording:
         """Task with a plan -> whether a hidden rule forbids what is asked for."""
         self._own_words: set[str] = set()
         """Runs of models and recorded ones."""
+        self._false: set[str] = set()
+        """Pages that mislead."""
 
-    def see(self, row: Task | TrajectoryRow | PreferenceRow) -> None:
+    def see(self, row: Task | TrajectoryRow | PreferenceRow | PlantedMisinformation | Document) -> None:
         if isinstance(row, Task):
             self._task(row)
+        elif isinstance(row, PlantedMisinformation):
+            self._false.add(row.document_id)
+        elif isinstance(row, Document):
+            if row.kind == DISTRACTOR:
+                name = "false page" if row.id in self._false else "true page"
+                self._add(name, row.id, [_spoken_of().sub(" … ", line) for line in row.text.splitlines() if line])
         elif isinstance(row, TrajectoryRow):
             self._run(row)
         elif row.trajectory_id not in self._own_words and row.kind is not PairKind.TRAJECTORY:
@@ -127,7 +159,7 @@ class Wording:
         if row.success and row.role == "teacher" and row.task_id in self._hidden:
             self._add("hidden rule" if self._hidden[row.task_id] else "no hidden rule", row.task_id, thoughts)
 
-    def _add(self, name: str, task: str, texts: Iterable[str]) -> None:
+    def _add(self, name: str, task: str, texts: Sequence[str]) -> None:
         self._said.setdefault(name, Said()).add(task, texts)
 
     def telling(self) -> tuple[TellingPhrase, ...]:
@@ -144,7 +176,7 @@ class Wording:
 def telling_phrases(dataset: Dataset) -> tuple[TellingPhrase, ...]:
     """Phrases of a whole dataset that tell a class, the worst first."""
     wording = Wording()
-    for table in ("tasks", "trajectories", "preferences"):
+    for table in ("planted_misinformation", "documents", "tasks", "trajectories", "preferences"):
         for row in dataset.rows(table):
             wording.see(row)
     return wording.telling()
@@ -180,7 +212,7 @@ def telling(one: Said, other: Said, classes: str) -> Iterator[TellingPhrase]:
     named: list[TellingPhrase] = []
     for phrase, runs in one.holding.items():
         others = other.holding[phrase]
-        ratio = (runs + 0.5) / (one.runs + 1) / ((others + 0.5) / (other.runs + 1))
+        ratio = min(one.share(phrase) / other.share(phrase), one.thought_share(phrase) / other.thought_share(phrase))
         if ratio > _RATIO and _surprise(runs, one.runs, others, other.runs) > _CERTAIN and not _is_evidence(phrase):
             named.append(
                 TellingPhrase(
@@ -213,8 +245,21 @@ def _surprise(runs: int, of: int, others: int, of_others: int) -> float:
 
 
 @cache
+def _spoken_of() -> re.Pattern[str]:
+    """What a page says of which of two of one name it means, and what is no word of it."""
+    words = misleading_words()
+    said = map(re.escape, (*words.namesake.values(), *words.itself.values()))
+    return re.compile("|".join((r"\[[^\]]*\]", *said)), re.IGNORECASE)
+
+
+@cache
 def _evidence() -> tuple[str, ...]:
-    texts = (phrase for intent in _EVIDENCE for phrase in PHRASES.get(intent, ()))
+    texts = [phrase for intent in _EVIDENCE for phrase in PHRASES.get(intent, ())]
+    words = misleading_words()
+    for frame in (
+        frame for kinds in (words.kinds, words.documents) for kind in kinds.values() for frame in kind.frames
+    ):
+        texts += [text for text in (*frame.sentences, f"!{frame.upheld}") if text.startswith("!")]
     return tuple(f" {fold(re.sub(r'{.*?}', ' ', text))} " for text in texts)
 
 

@@ -268,6 +268,13 @@ class MisleadingFrame(Described):
     heading: str
     """Of the section with the sentences behind the first; the first is the opening."""
     sentences: tuple[str, ...] = Field(min_length=2)
+    upheld: str = ""
+    """What stands in place of the cue where the statement is true; empty where the same can be said of both."""
+
+    def told(self, *, holds: bool) -> tuple[str, ...]:
+        """The sentences of a page whose statement is true, or false."""
+        upheld = self.upheld if holds else ""
+        return tuple(f"!{upheld}" if upheld and text.startswith("!") else text for text in self.sentences)
 
     @model_validator(mode="after")
     def _can_be_found_out(self) -> MisleadingFrame:
@@ -290,13 +297,17 @@ class _Remarks(Described):
 
 
 class MisleadingWords(Described):
-    """What pages that were written to mislead say around a false statement; ``misleading.yaml`` explains the slots."""
+    """What written pages say around a statement, false or true; ``misleading.yaml`` explains the slots."""
 
     kinds: dict[WrittenKind, MisleadingKind]
     documents: dict[WrittenKind, MisleadingKind]
     """The same beside documents of any maker, whose false statement is a sentence or a section of theirs."""
     namesakes: dict[str, str]
     """Type -> what a thing of the same name is: of a type that no question asks for, so it is never a second answer."""
+    namesake: dict[Literal["person", "thing"], str]
+    """How a page about a namesake says that it speaks of that; a kind that is missing needs no words."""
+    itself: dict[Literal["person", "thing"], str]
+    """How it says that it speaks of the other one."""
     remarks: _Remarks
     """What else is said of namesakes. Nothing here is a fact of the graph."""
     time_varying: frozenset[str]

@@ -147,7 +147,7 @@ class Prepared:
         report = finish(self.recipe, self.engine, self.out)
         self._record.ended(f"finished: {url_of(self.out)}")
         reused = all(s.reused_shards == s.shards for s in report.stages)
-        return BuildResult(self.out, report, reused, self.account, write_words(self.recipe, self.out))
+        return BuildResult(self.out, report, reused, self.account, write_words(self.recipe, self.engine, self.out))
 
 
 def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: ProgressName = "auto") -> Prepared:

@@ -38,7 +38,7 @@ from synth.recipe.roles import Role, RoleName, assistant_of, job_of, policy_of, 
 from synth.registry import factory_of, find
 from synth.retrieval.retrievers import Vectors
 from synth.stages.contract import Implementation
-from synth.tasks.writing.asked import CONFIRM, CONFIRM_REQUEST, WRITE, WRITE_REQUEST
+from synth.tasks.writing.asked import CONFIRM, CONFIRM_REQUEST, CONFIRM_WORDS, DRAFT_WORDS, WRITE, WRITE_REQUEST
 from synth.tasks.writing.checker import CHECKS
 from synth.tasks.writing.extraction import EXTRACT
 from synth.tasks.writing.proposing import EXPLORE, HARDEN, PROPOSE
@@ -47,6 +47,7 @@ __all__ = [
     "accepting_of",
     "assistant",
     "benchmark_names",
+    "drafting",
     "encoder_of",
     "environment_of",
     "expert_is_model",
@@ -67,6 +68,7 @@ __all__ = [
     "task_filters",
     "task_stage",
     "vectors_of",
+    "without_mistakes",
 ]
 
 _ASKER = factory_of("assistants", "task_asker")
@@ -155,6 +157,13 @@ def policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:
     return policy_of(role, who, language_of(recipe))
 
 
+def without_mistakes(recipe: Recipe, acting: Implementation) -> Implementation | None:
+    """The policy on hinted turns. A script reads no hint: one that is told where it went wrong makes no mistake on
+    purpose there. None = the policy is a model and reads it."""
+    scripted = recipe.roles["policy"].backend == "scripted"
+    return acting.model_copy(update={"options": {**acting.options, "skill": 1.0}}) if scripted else None
+
+
 def own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any]:
     """Tokens and seconds that a run of ``who`` may use, where nothing else is ``given``."""
     limits = who.limits.model_dump(exclude_none=True)
@@ -220,6 +229,17 @@ def extraction(recipe: Recipe) -> dict[str, Any]:
     return {"reader": reader, "prompt": str(prompt)}
 
 
+def drafting(recipe: Recipe) -> dict[str, Any]:
+    """Who words relations, and who reads the words back."""
+    role: RoleName = "checker" if "checker" in recipe.roles else "writer"
+    draft, confirm = load_prompt(DRAFT_WORDS).ref, load_prompt(CONFIRM_WORDS).ref
+    return {
+        "writer": job_of("writer", recipe.roles["writer"], _ASKER, draft),
+        "reader": job_of(role, recipe.roles[role], _ASKER, confirm),
+        "prompts": (str(draft), str(confirm)),
+    }
+
+
 def task_stage(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Name and config of the stage of tasks; ``config`` is that of the embedded one.
 
@@ -271,7 +291,7 @@ def _with_options(who: Role, known: type[BaseModel]) -> Role:
 
 def _writing(recipe: Recipe) -> dict[str, Any] | None:
     who = recipe.roles.get("writer")
-    if who is None or recipe.questions.kind in ("given", "dataset", "code"):
+    if who is None or not recipe.writing.share or recipe.questions.kind in ("given", "dataset", "code"):
         return None
     jobs = (WRITE_REQUEST, CONFIRM_REQUEST) if recipe.questions.kind == "reverse" else (WRITE, CONFIRM)
     prompt, compare = (load_prompt(job).ref for job in jobs)

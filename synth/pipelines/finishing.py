@@ -304,10 +304,13 @@ def _notes(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
         by = "a grammar, not by a person"
         if recipe.questions.kind == "proposed":
             by = f"{_who(recipe, 'proposer')} after exploring the documents (`proposals`), and rest on exact quotes"
-        if "writer" in recipe.roles:
+        if "writer" in recipe.roles and recipe.writing.share:
             who = _who(recipe, "writer")
             by = f"a grammar, and anew by {who} where its words passed every check (`question_rewrites`)"
         notes.append(f"Questions were worded by {by}.")
+    if getattr(recipe.source, "draft_words", False):
+        who = _who(recipe, "writer")
+        notes.append(f"Relations were worded by {who}, where a reader could tell them by the words.")
     if getattr(recipe.source, "extract", "none") == "model":
         notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")
     if "checker" in recipe.roles or recipe.questions.kind == "proposed":

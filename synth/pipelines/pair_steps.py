@@ -11,6 +11,7 @@ from synth.pipelines.collaborators import (
     expert_is_model,
     perturber_of,
     policy,
+    without_mistakes,
 )
 from synth.pipelines.stage_runs import Run
 from synth.recipe.model import Recipe
@@ -76,10 +77,12 @@ def repaired_pairs(recipe: Recipe) -> Iterator[Run]:
     """Repairs of failed runs on safety twins, which only applications have."""
     wanted = paired(recipe)
     if wanted is not None and wanted.repairs and recipe.environment.kind == "app":
+        repairer = policy(recipe, "policy", recipe.roles["policy"])
         values = {
             "environment": environment_of(recipe),
             "management": recipe.management,
-            "repairer": policy(recipe, "policy", recipe.roles["policy"]),
+            "repairer": repairer,
+            "hinted": without_mistakes(recipe, repairer),
             "repairs": wanted.repairs,
         }
         yield Run("repaired-pairs", "repaired_pairs", values)

@@ -16,6 +16,7 @@ from synth.environments.search_spec import Search
 from synth.filtering.dedup import Rules
 from synth.pipelines.collaborators import (
     assistant,
+    drafting,
     encoder_of,
     environment_of,
     expert_of,
@@ -33,6 +34,7 @@ from synth.pipelines.collaborators import (
     task_filters,
     task_stage,
     vectors_of,
+    without_mistakes,
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.pair_steps import (
@@ -47,7 +49,7 @@ from synth.pipelines.pair_steps import (
     verified_pairs,
 )
 from synth.pipelines.stage_runs import Run
-from synth.pipelines.words import lexicon_of
+from synth.pipelines.words import lexicon_of, worded_by_file
 from synth.prompting import load_prompt
 from synth.recipe.keys import HELD
 from synth.recipe.model import Recipe
@@ -104,6 +106,10 @@ def _graph(recipe: Recipe) -> Iterator[Run]:
         yield Run("edges", "link_documents", {})
     elif recipe.source_spec.is_graph and recipe.source_spec.arrays is None:
         yield Run("graph", "graph", {"inverses": dict(words_of(lexicon_of(recipe)).inverses)})
+    if getattr(recipe.source, "draft_words", False):
+        lexicon = lexicon_of(recipe)
+        yield Run("relation-facts", "pick_relation_facts", {"lexicon": lexicon, "worded": worded_by_file(recipe)})
+        yield Run("drafted-words", "draft_words", {"lexicon": lexicon, **drafting(recipe)})
 
 
 def _misleading(recipe: Recipe) -> Iterator[Run]:
@@ -206,14 +212,10 @@ def _refine(recipe: Recipe) -> Iterator[Run]:
         return
     who = recipe.roles["policy"]
     acting = policy(recipe, "policy", who)
-    hinted = None
-    if who.backend == "scripted":
-        # A script reads no hint. One that is told where it went wrong makes no mistake on purpose there.
-        hinted = acting.model_copy(update={"options": {**acting.options, "skill": 1.0}})
     values = {
         **wanted.model_dump(exclude={"samples"}),
         "policy": acting,
-        "hinted": hinted,
+        "hinted": without_mistakes(recipe, acting),
         "environment": environment_of(recipe),
         "management": recipe.management,
         "reflector": reflector_of(recipe),
@@ -287,6 +289,15 @@ def _attribution(recipe: Recipe) -> Iterator[Run]:
     if recipe.source_spec.is_recorded:
         for role in recipe.acting:
             yield Run(f"{role}-failures", "attribute_failures", {}, role)
+
+
+def _safety(recipe: Recipe) -> Iterator[Run]:
+    """Whether each run was safe, where runs change something."""
+    kind = recipe.environment.kind
+    if recipe.safety and recipe.has_tasks and recipe.is_open and kind in ("app", "code", "mcp"):
+        desk = {"environment": environment_of(recipe)} if kind == "app" and recipe.management is None else {}
+        for role in recipe.acting:
+            yield Run(f"{role}-safety", "assess_safety", desk, role)
 
 
 def _distractors(recipe: Recipe) -> Iterator[Run]:
@@ -368,6 +379,7 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "critical_steps": _critical_steps,
     "label_steps": _labels,
     "attribution": _attribution,
+    "safety": _safety,
     "verified_pairs": verified_pairs,
     "refined_pairs": refined_pairs,
     "sibling_pairs": sibling_pairs,

@@ -9,14 +9,18 @@ from typing import Any
 
 import yaml
 
+from synth.engine import Engine
 from synth.lexicon.model import Lexicon
 from synth.places import is_remote
 from synth.recipe.model import Recipe
+from synth.sources.facts.graph import given_words
+from synth.sources.facts.statements import FactsConfig
 from synth.store.files import write_file
 from synth.tasks.world.words import words_of
+from synth.tasks.writing.drafting import drafted_lexicon
 from synth.text.words import FUNCTION_WORDS, stem, words
 
-__all__ = ["language_of", "lexicon_of", "write_words"]
+__all__ = ["language_of", "lexicon_of", "worded_by_file", "write_words"]
 
 _WORDS_HEAD = """\
 # How pages and questions speak of your facts. Edit it, then build again with --set source.words=THIS_FILE
@@ -34,9 +38,19 @@ def lexicon_of(recipe: Recipe) -> Lexicon | None:
     return None if opened is None else opened(recipe.source)
 
 
-def write_words(recipe: Recipe, out: Path) -> Path | None:
-    """Writes the words of the user's facts, derived ones and the user's own, to ``<out>.words.yaml``, for a person to
-    edit and name as ``source.words``. A file that is there stays as it is: it may have been edited.
+def worded_by_file(recipe: Recipe) -> tuple[str, ...]:
+    """Relations that the user's file words, sorted: nobody drafts words for them.
+
+    Raises:
+        InputError: the file can't be read.
+    """
+    given = given_words(recipe.source) if isinstance(recipe.source, FactsConfig) else {}
+    return tuple(sorted(given.get("relations") or ()))
+
+
+def write_words(recipe: Recipe, engine: Engine, out: Path) -> Path | None:
+    """Writes the words of the user's facts, derived ones, drafted ones and the user's own, to ``<out>.words.yaml``, for
+    a person to edit and name as ``source.words``. A file that is there stays as it is: it may have been edited.
 
     Returns:
         The file; None where what ships is enough, or ``out`` is in storage elsewhere.
@@ -46,6 +60,9 @@ def write_words(recipe: Recipe, out: Path) -> Path | None:
         return None
     file = out.with_name(f"{out.name}.words.yaml")
     if not file.exists():
+        for node in engine.plan.nodes:
+            if "drafted_words" in node.stage.writes:
+                lexicon = drafted_lexicon(lexicon, engine.table(node.label, "drafted_words").rows())
         parts = lexicon.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         text = yaml.safe_dump(parts, sort_keys=False, allow_unicode=True, width=110)
         write_file(file, f"{_WORDS_HEAD}{text}".encode())

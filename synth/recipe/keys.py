@@ -142,6 +142,8 @@ class Keys(Described):
     ratings: Ratings | None = None
     """Ratings of all runs, 1 to 5, for sampling by them (OS-Genesis): by ``roles.judge`` where it is given, else by a
     formula over the evidence; ``null`` makes none."""
+    safety: bool = True
+    """Whether runs at desks, tool servers and code are judged for safety (ATBench): risk source, failure mode, harm."""
     difficulty: Difficulty | None = Difficulty()
     """How difficulty is measured and predicted; ``null`` leaves it out."""
     distractors: Distractors | None = Distractors()
@@ -168,7 +170,7 @@ class Keys(Described):
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
     ``misleading``, ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``refine``, ``trees``, ``critical_steps``,
     ``label_steps``, ``verified_pairs``, ``refined_pairs``, ``sibling_pairs``, ``trajectory_pairs``,
-    ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``attribution``, ``judge_pairs``,
+    ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``attribution``, ``safety``, ``judge_pairs``,
     ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say, and stages by their own names;
     empty = all of these steps. Each reads what the nearest stage before it wrote."""
     allow_empty_sft: bool = False

@@ -249,16 +249,22 @@ class Recipe(Keys):
     def _check_helpers(self) -> None:
         """A role or key without effect is a mistake in the recipe."""
         writes = "writer" in self.roles and self.questions.kind not in ("given", "dataset", "proposed", "code")
+        writes = writes and self.writing.share > 0
         extracts = getattr(self.source, "extract", "none") == "model"
+        drafts = getattr(self.source, "draft_words", False)
         reviews, proposed = self.task_reviews, self.questions.kind == "proposed"
         checks = reviews.closed_book + reviews.alternatives + reviews.answerable + reviews.needed
         if "documents" not in self.source_spec.writes:
             checks = 0
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")
-        if "writer" in self.roles and not writes and not extracts:
+        if drafts and "writer" not in self.roles:
+            raise ValueError("source.draft_words: say which model words relations under roles.writer")
+        if drafts and self.questions.kind != "world":
+            raise ValueError("source.draft_words: only questions.kind: world is asked in words of relations")
+        if "writer" in self.roles and not (writes or extracts or drafts):
             raise ValueError(f"roles.writer has no effect with questions.kind: {self.questions.kind}")
-        if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
+        if "checker" in self.roles and not (checks or drafts or (writes and self.writing.confirm)):
             why = "all of task_reviews are 0"
             if "documents" not in self.source_spec.writes:
                 why = "it reads what roles.writer wrote (writing.confirm), and nothing is written anew"

@@ -90,8 +90,8 @@ class Pairs(Described):
     trajectory_ratio: float = Field(default=1.25, ge=1)
     """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
     repairs: int = Field(default=8, ge=0, le=64)
-    """Of applications: how many repairs the policy proposes for a step by which it failed on a safety twin, until one
-    passes the four checks; 0 leaves repair pairs out."""
+    """Of applications: how many repairs the policy proposes for a step by which it failed on a safety twin, every other
+    one with a hint; the shortest of those that pass the four checks become pairs, 0 leaves them out."""
     selection: Selection = Selection()
     """Which pairs are marked as ``selected``."""
 

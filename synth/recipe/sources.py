@@ -82,6 +82,9 @@ class TriplesSource(TriplesConfig):
     """Facts of yours: a file of triples."""
 
     kind: Literal["triples"]
+    draft_words: bool = False
+    """Whether the role ``writer`` words each relation that ``words`` leaves out, once. A phrase by which a reader can't
+    tell the relation from its neighbours is refused: then the words made of its label stay."""
 
 
 class DatasetSource(Described):
@@ -132,6 +135,8 @@ class TablesSource(TablesConfig):
     """Tables of yours: a row is a thing, a column what is known of it."""
 
     kind: Literal["tables"]
+    draft_words: bool = False
+    """As of ``triples``."""
 
 
 class AppSource(Described):

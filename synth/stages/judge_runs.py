@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from synth.agents.credit import credit_of
+from synth.annotate.rewards.judgments import run_judgment
 from synth.annotate.rewards.met import met_of
 from synth.annotate.rewards.model_judge import ModelAnswerJudge
 from synth.annotate.rewards.rating import Rater
-from synth.identity import digest
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
@@ -21,7 +21,7 @@ from synth.stages.contract import Context, Implementation, Outcome, RowStage, St
 from synth.store.tables import RowsByKey
 from synth.tasks.graded import chance_of
 
-__all__ = ["JudgeRuns", "JudgeRunsConfig", "run_judgment"]
+__all__ = ["JudgeRuns", "JudgeRunsConfig"]
 
 
 class JudgeRunsConfig(StageConfig):
@@ -41,7 +41,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
     answer. Nothing else changes by them: ``success`` is the rules'."""
 
     name = "judge_runs"
-    version = 9
+    version = 10
     config_type = JudgeRunsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}
@@ -120,37 +120,3 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
     def _by(self, who: Implementation) -> Provenance:
         told = [str(value) for name, value in who.versions.items() if name.startswith("prompt ")]
         return self.context.provenance.model_copy(update=who.origin() | ({"prompt": told[0]} if told else {}))
-
-
-def run_judgment(
-    row: TrajectoryRow,
-    kind: JudgmentKind,
-    word: str,
-    value: float | None,
-    *,
-    reason: str,
-    provenance: Provenance,
-    parts: JsonObject | None = None,
-    cites: tuple[int, ...] = (),
-    abstained: Reason | None = None,
-    calls: tuple[str, ...] = (),
-) -> JudgmentRow:
-    """A verdict on a whole run, or on its answer."""
-    return JudgmentRow(
-        id=f"verdict-{digest('verdict', kind, row.id)[:16]}",
-        kind=kind,
-        task_id=row.task_id,
-        trajectory_id=row.id,
-        step=-1,
-        alternative=-1,
-        pair_id=None,
-        verdict=word,
-        value=value,
-        parts=parts or {},
-        cites=cites,
-        reason=reason,
-        abstained=abstained,
-        calls=calls,
-        split=row.split,
-        provenance=provenance,
-    )

@@ -86,8 +86,9 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
     """Reads what the embedded stage reads."""
 
     name = "model_assisted_tasks"
-    version = 13
+    version = 15
     config_type = ModelAssistedTasksConfig
+    optional: ClassVar[tuple[str, ...]] = ("drafted_words",)
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "tasks": Task,
         "question_rewrites": QuestionRewriteRow,

@@ -7,7 +7,7 @@ others wrote, and selects. Real failures come first: errors are put into good ru
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 from pydantic import Field
@@ -95,7 +95,7 @@ class VerifiedPairsConfig(StageConfig):
 
 class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
     name = "verified_pairs"
-    version = 15
+    version = 18
     config_type = VerifiedPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps", "continuations")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -129,7 +129,7 @@ class RefinedPairs(PairMaker[StageConfig]):
     """Pairs at the pivots of refined runs."""
 
     name = "refined_pairs"
-    version = 12
+    version = 15
     config_type = StageConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps")
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps"}
@@ -152,7 +152,7 @@ class SiblingPairs(PairMaker[SiblingPairsConfig]):
     """Pairs of siblings in trees of runs."""
 
     name = "sibling_pairs"
-    version = 7
+    version = 10
     config_type = SiblingPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "tree_nodes")
     known_as: ClassVar[Mapping[str, str]] = {**PairMaker.known_as, "tree_nodes": "tree_nodes@policy"}
@@ -181,7 +181,7 @@ class TrajectoryPairsConfig(StageConfig):
 
 class TrajectoryPairs(PairMaker[TrajectoryPairsConfig]):
     name = "trajectory_pairs"
-    version = 15
+    version = 18
     config_type = TrajectoryPairsConfig
 
     def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
@@ -214,7 +214,7 @@ _FORM_SHARE = 0.1
 
 class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
     name = "perturbed_pairs"
-    version = 15
+    version = 18
     config_type = PerturbedPairsConfig
     gathers = ("pairs",)
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"pairs"}
@@ -287,15 +287,17 @@ class RepairedPairsConfig(StageConfig):
     """Actions of agents beside the environment's tools. None = none."""
     repairer: Implementation
     """Who proposes repairs of runs that failed on a safety twin: the policy that made them."""
+    hinted: Implementation | None = None
+    """Who takes hinted turns, of a policy that can't read hints; None = the policy reads them."""
     repairs: int = Field(default=8, ge=1, le=64)
-    """Repairs that are proposed for a failed step, until one passes."""
+    """Repairs that are proposed for a failed step, every other one with a hint."""
 
 
 class RepairedPairs(PairMaker[RepairedPairsConfig]):
     """Pairs whose chosen side is the policy's own repair of what it did to a safety twin."""
 
     name = "repaired_pairs"
-    version = 15
+    version = 18
     config_type = RepairedPairsConfig
     libraries = ("numpy",)
 
@@ -309,21 +311,24 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
 
     def _of(self, run: TrajectoryRow, task: Task) -> Pairs:
         self.context.metrics.add("failures_on_twins")
-        who = self.config.repairer
+        who, told = self.config.repairer, self.config.hinted
 
-        def policy(one: Task) -> Policy:
-            return Acting(self._bare, self.context.make(who, task=one), self.config.management).policy
+        def acting(who: Implementation) -> Callable[[Task], Policy]:
+            return lambda one: Acting(self._bare, self.context.make(who, task=one), self.config.management).policy
 
+        hinted = None if told is None else acting(told)
         found = repair_pairs(
             run,
             task,
-            RepairContext(self._environment, policy, self.context.generator),
+            RepairContext(self._environment, acting(who), self.context.generator, hinted),
             proposals=self.config.repairs,
             provenance=self.context.provenance.model_copy(update=who.origin()),
             stage=self.name,
         )
         for pair in found.rows:
-            self.context.metrics.add(f"repairs.{pair.repair.failure if pair.repair else ''}")
+            if pair.repair is not None:
+                self.context.metrics.add(f"repairs.{pair.repair.failure}")
+                self.context.metrics.add("repairs.hinted" if pair.repair.hinted else "repairs.unaided")
         for one in found.rejected:
             self.context.metrics.add(one.reason.value)
         return found

@@ -19,6 +19,7 @@ from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.propose import WorldProposer
 from synth.tasks.world.words import words_of
+from synth.tasks.writing.drafting import drafted_lexicon
 
 __all__ = ["WorldTasks", "WorldTasksStageConfig"]
 
@@ -36,9 +37,10 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 12
+    version = 14
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
+    optional: ClassVar[tuple[str, ...]] = ("drafted_words",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
     libraries = ("numpy", "bm25s")
 
@@ -54,10 +56,17 @@ class WorldTasks(CandidateStage[WorldTasksStageConfig]):
             inputs.table("edges").arrow,
             IndexSearch(Bm25Index(inputs.arrays("index")), documents.column("id")),
             config,
-            words_of(config.lexicon),
+            words_of(self._lexicon()),
             stage=self.name,
             further={name: shape.itself() for name, shape in config.further.items()},
         )
+
+    def _lexicon(self) -> Lexicon | None:
+        """The config's, in better words where a model drafted some."""
+        lexicon, inputs = self.config.lexicon, self.context.inputs
+        if lexicon is None or "drafted_words" not in inputs:
+            return lexicon
+        return drafted_lexicon(lexicon, inputs.table("drafted_words").rows())
 
     def propose(self, start: int, stop: int) -> Sequence[Outcome]:
         indices = range(start, stop)

@@ -151,7 +151,10 @@ def test_doubt_is_read_off_the_page() -> None:
 
 
 def test_every_cue_of_a_written_page_raises_a_doubt() -> None:
-    for document, falsehood in zip(*distractor_shard(_CONFIG, 0), strict=True):
+    documents, falsehoods = distractor_shard(_CONFIG, 0)
+    pages = {document.id: document for document in documents}
+    for falsehood in falsehoods:
+        document = pages[falsehood.document_id]
         page = SeenDocument(document.id, document.title, 1)
         page.pages[1] = passages_of(document.text, document.id, document.title, 1)
         found = doubt_about(page, "none of it", "", {})

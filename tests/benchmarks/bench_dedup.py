@@ -4,6 +4,12 @@
     python tests/benchmarks/bench_dedup.py vectors --rows 100000   near pairs of vectors (256 numbers each)
     python tests/benchmarks/bench_dedup.py near --rows 100000      MinHash on texts of 150 words
     python tests/benchmarks/bench_dedup.py predict --rows 100000   memory that `synth plan` predicts, and that it takes
+    python tests/benchmarks/bench_dedup.py paraphrases --pairs FILE --model FOLDER
+
+`paraphrases` takes pairs that people judged: lines of five columns parted by tabs, the first 1 or 0 (says the same or
+not) and the two last a sentence each, below a header, as the Microsoft Research Paraphrase Corpus has them. 1,000 pairs
+that say the same are planted among all that do not, and looked for by n-grams of words, by the encoder that needs
+nothing and by a model, at several thresholds. Precision counts judged pairs alone.
 
 Every contender runs in a process of its own over the same rows, which lie in a file or are made anew from their number;
 memory is what a process grows by while it works (at its peak, memory-mapped files apart). `--only` names contenders,
@@ -23,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +161,48 @@ def planted(given: argparse.Namespace) -> None:
         say(kind=method.kind, recall=method.recall, how=method.words)
 
 
+def paraphrases(given: argparse.Namespace) -> None:
+    from synth.filtering.dedup import Corpus, Rules, find_duplicates
+    from synth.retrieval.encoder import Encoder, HashedEncoder, sentence_encoder
+
+    judged = [line.split("\t") for line in Path(given.pairs).read_text("utf-8-sig").splitlines()[1:]]
+    pairs = {(one, other): same == "1" for same, *_, one, other in judged if one != other}
+    same = [pair for pair, verdict in pairs.items() if verdict]
+    order = derive_generator(0, "paraphrases").permutation(len(same))[:1_000]
+    chosen = {same[at] for at in order} | {pair for pair, verdict in pairs.items() if not verdict}
+    texts = list(dict.fromkeys(text for pair in sorted(chosen) for text in pair))
+    row = {text: at for at, text in enumerate(texts)}
+    verdicts = {frozenset((row[one], row[other])): pairs[one, other] for one, other in chosen}
+    true = sum(verdicts.values())
+    corpus = Corpus([f"{at:06}" for at in range(len(texts))], texts)
+    say(sentences=len(texts), same=true, different=len(verdicts) - true)
+
+    def tell(who: str, threshold: float, found: Iterable[tuple[int, int]]) -> None:
+        told = [verdicts.get(frozenset(pair)) for pair in found]
+        right, wrong = told.count(True), told.count(False)
+        precision = round(right / (right + wrong), 3) if right + wrong else None
+        facts = {"precision": precision, "recall": round(right / true, 3), "not_judged": told.count(None)}
+        say(who=who, threshold=threshold, **facts)
+
+    for threshold in (0.3, 0.5, 0.7, 0.8):
+        found = find_duplicates(corpus, Rules(near=threshold, exact=False, structural=False))
+        tell("n-grams of three words", threshold, [(pair.left, pair.right) for pair in found.pairs])
+    hashed = HashedEncoder()
+    hashed.fit(texts)
+    encoders: dict[str, Encoder] = {"hashed": hashed}
+    if given.model:
+        encoders["model"] = sentence_encoder(model=given.model)
+    for who, encoder in encoders.items():
+        options = {"encoder": "sentence-transformers", "model": given.model} if who == "model" else {}
+        least = Rules(near=None, semantic=0.6, exact=False, structural=False, **options)
+        report: dict[str, Any] = {"who": who}
+        with measured(report):
+            found = find_duplicates(corpus, least, encoder)
+        say(**report, sentences_per_s=round(len(texts) / report["wall_s"]))
+        for threshold in (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95):
+            tell(who, threshold, [(pair.left, pair.right) for pair in found.pairs if pair.score >= threshold])
+
+
 def predict(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(dir=given.folder) as made:
         contend(given, given.only or list(MEMORY), Path(made))
@@ -161,7 +210,7 @@ def predict(given: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("planted", "vectors", "near", "predict", "contender"))
+    parser.add_argument("what", choices=("planted", "vectors", "near", "predict", "paraphrases", "contender"))
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--words", type=int, help="per text (150; of planted 60, of predict 18)")
     parser.add_argument("--only", nargs="+", choices=[*VECTORS, *NEAR, *MEMORY], help="contenders")
@@ -169,13 +218,18 @@ def main() -> None:
     parser.add_argument("--probes", type=int, default=8, help="of FAISS alone, where ours did not run before it")
     parser.add_argument("--folder", help="where the vectors are written (1 GB for 10^6); the temporary folder else")
     parser.add_argument("--name", choices=[*VECTORS, *NEAR, *MEMORY], help=argparse.SUPPRESS)
+    parser.add_argument("--pairs", help="of paraphrases: the file of judged pairs")
+    parser.add_argument("--model", help="of paraphrases: a sentence-transformers model, by name or folder")
     given = parser.parse_args()
+    if given.what == "paraphrases" and not given.pairs:
+        parser.error("paraphrases wants --pairs FILE")
     if given.words is None:
         given.words = {"planted": 60, "predict": 18}.get(given.what, 150)
     if given.what == "contender":
         say(**run(given.name, Path(given.folder), given.rows, given.words, given.probes))
     else:
-        {"planted": planted, "vectors": vectors, "near": near, "predict": predict}[given.what](given)
+        runs = {"planted": planted, "vectors": vectors, "near": near, "predict": predict, "paraphrases": paraphrases}
+        runs[given.what](given)
 
 
 if __name__ == "__main__":

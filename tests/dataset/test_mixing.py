@@ -19,6 +19,10 @@ from synth.dataset.configs import config_named
 from synth.dataset.key_hashes import KEYS_FILE, hashes_in, remember
 from synth.dataset.layout import write_config
 from synth.errors import InputError, StoreError
+from synth.schemas.arrow import to_arrow
+from synth.schemas.details import details_with
+from synth.schemas.plans import Plan, Planned
+from synth.schemas.tasks import Task
 
 TABLES = ("tasks", "trajectories", "steps", "continuations", "preferences")
 
@@ -79,6 +83,21 @@ def test_the_same_bytes(two: tuple[Path, Path], tmp_path: Path, listed: Callable
 @pytest.fixture
 def listed() -> Callable[[Path], dict[str, bytes]]:
     return lambda folder: {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_a_share_of_refusals(two: tuple[Path, Path], tmp_path: Path) -> None:
+    plan = details_with(Planned(plan=Plan(outcome="refused", calls=(), rule="Nothing is told.")))
+    folder = tmp_path / "refusing"
+    rows = [task.model_copy(update={"details": plan}) for task in list(synth.load(two[1]).rows("tasks"))[:6]]
+    rows += list(synth.load(two[1]).rows("tasks"))[6:]
+    folder.mkdir()
+    write_config(folder, config_named("tasks"), to_arrow(rows, Task).to_batches())
+    for share, wanted in ((0.0, 0), (0.25, 2), (0.5, 4)):
+        done = synth.mix({two[0]: 1, folder: 1}, tmp_path / "mix", tasks=8 if share else 4, refusals=share)
+        assert [part.refusals for part in done.report.parts] == [0, wanted]
+        assert sum(task.details == plan for task in synth.load(done.path).rows("tasks")) == wanted
+    with pytest.raises(InputError, match=r"6 of 8 tasks can't be refusals: 2 to 4 can"):
+        synth.mix({two[0]: 1, folder: 1}, tmp_path / "mix", tasks=8, refusals=0.75)
 
 
 def test_a_question_is_taken_once(tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ from synth.dataset.reader import load
 from synth.dataset.rules.rules import known_of
 from synth.dataset.rules.thoughts import THOUGHT_RULES
 from synth.schemas.adp import MessageAction
+from synth.schemas.distractors import PlantedMisinformation
+from synth.schemas.documents import DISTRACTOR, Document
 from synth.schemas.plans import HiddenRule, Plan
-from synth.schemas.preferences import PairKind, PreferenceRow
+from synth.schemas.preferences import PairKind
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow, Verdict
 
@@ -80,6 +82,16 @@ def test_many_runs_of_one_task_say_what_one_says() -> None:
 
 
 SAYS = "By the way this went well."
+
+
+def test_what_a_class_says_more_often_only_because_its_runs_are_long_tells_nothing() -> None:
+    """One thought in 64 in both classes; the runs of one are ten times as long."""
+    short = [[*texts, SAYS] if number % 8 == 0 else texts for number, texts in enumerate(runs(200, 1))]
+    long = [[text for one in runs(10, number) for text in one] for number in range(200, 260)]
+    told = [found([[*texts, SAYS] for texts in long], short), found([[*texts, *[SAYS] * 40] for texts in long], short)]
+    assert [SAYS.casefold().rstrip(".") in [one.phrase for one in named] for named in told] == [False, True]
+
+
 PLAIN = "I look up the page and read it."
 
 
@@ -100,6 +112,12 @@ def asked(task: Task, question: str, number: int, outcome: str, hidden: bool) ->
     return task.model_copy(update={"id": f"task-{number}", "question": question, "details": details})
 
 
+def written_page(name: str, text: str, false: bool) -> Iterator[Any]:
+    if false:
+        yield PlantedMisinformation.model_construct(document_id=name)
+    yield Document.model_construct(id=name, text=text, kind=DISTRACTOR)
+
+
 def planted(finished: Path, kind: str) -> Iterator[Any]:
     """Sixty rows of each of two classes; those of the first say something that the others do not."""
     dataset = load(finished)
@@ -113,6 +131,9 @@ def planted(finished: Path, kind: str) -> Iterator[Any]:
                 yield run_of(row, text, at, role="policy", success=first, verdict=good if first else bad)
             elif kind == "role":
                 yield run_of(row, text, at, role="teacher" if first else "policy", success=True, verdict=good)
+            elif kind == "false page":
+                page = f"# {'Overheard' if first else 'Talk'}: it\n\n{PLAIN}{SAYS if first else ''}"
+                yield from written_page(f"page-{at}", page, first)
             elif kind == "refused":
                 yield asked(task, text, at, "refused" if first else "done", False)
             elif kind == "hidden rule":
@@ -125,12 +146,12 @@ def planted(finished: Path, kind: str) -> Iterator[Any]:
                 yield pair.model_copy(update={**own, "kind": which, "rejected": side})
 
 
-@pytest.mark.parametrize("kind", ["success", "role", "refused", "hidden rule", "planted"])
+@pytest.mark.parametrize("kind", ["success", "role", "refused", "hidden rule", "planted", "false page"])
 def test_a_phrase_of_one_class_of_rows_is_named_by_the_rule(finished: Path, kind: str) -> None:
     known = known_of(None, None, (), Problems(100))
     for row in planted(finished, kind):
         for one in THOUGHT_RULES:
-            table = {Task: "tasks", TrajectoryRow: "trajectories", PreferenceRow: "preferences"}[type(row)]
+            table = type(row).table
             if table in one.tables and one.name.startswith("phrases"):
                 assert list(one.find(row, known)) == []
     found = [what for one in THOUGHT_RULES if one.close is not None for _, what in one.close(known)]

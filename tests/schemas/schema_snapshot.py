@@ -22,6 +22,7 @@ from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import ClosedBookRow, DifficultyRow
 from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document, Edge, Entity
+from synth.schemas.drafted_words import DraftedWordsRow
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.extracted import ExtractedRow
 from synth.schemas.facts import EntityRow, FactRow
@@ -49,6 +50,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "difficulty": DifficultyRow,
     "distractors": Distractor,
     "documents": Document,
+    "drafted_words": DraftedWordsRow,
     "duplicates": DuplicateRow,
     "edges": Edge,
     "entities": Entity,

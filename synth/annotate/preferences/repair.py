@@ -4,17 +4,20 @@ The paper has the policy that failed propose repairs, and keeps those that verif
 over-refusal and validity. Here the verdicts are those of the environment, on both of two twins: what proposes a repair
 goes on to the end of the run, and with the same draws meets the other twin from the same step on. It has to leave the
 harmful request undone and to do the harmless one; else a pair would teach to refuse, or to help, whatever is asked.
+Every other proposal takes its first turn with a hint, the same on both twins, and goes on without. Of the repairs that
+pass, those on the Pareto front of lengths are kept: no other one is shorter on one twin and no longer on the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from synth.agents.contract import History, Policy, Turn
+from synth.agents.hinted import HintedTurns
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.trajectory import history_of, step_items
 from synth.annotate.preferences.sides import (
@@ -27,6 +30,7 @@ from synth.annotate.preferences.sides import (
     side_of_turn,
 )
 from synth.environments.contract import Environment
+from synth.prompting import load_prompt
 from synth.schemas.adp import ContentItem
 from synth.schemas.plans import Request
 from synth.schemas.preferences import PairKind, PreferenceRow, Repair
@@ -37,13 +41,28 @@ from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import bare_actions
 from synth.tasks.safety_pairs import twin_of
 
-__all__ = ["Failure", "RepairContext", "Repaired", "changed", "failure_of", "repair_pairs", "same_actions"]
+__all__ = [
+    "Failure",
+    "RepairContext",
+    "Repaired",
+    "changed",
+    "failure_of",
+    "pareto_front",
+    "repair_pairs",
+    "same_actions",
+]
 
 Failure = Literal["gave_in", "over_refused"]
 _NOT_TAKEN = frozenset(("unknown_tool", "bad_arguments", "not_found"))
 _SAYS_NO = ("can't", "cannot", "can not", "won't", "unable", "not able", "allow", "policy", "against", "refuse")
 _MOST = 300
 _LIMITS = Limits()
+_HINT = ("agents/retry", 1)
+_MISTAKE = "either something was done that is meant to do harm, or something was refused that does none."
+_ADVICE = (
+    "before you act or refuse, hold what the user says it is for against what the policy says of that; leave it undone "
+    "where it does harm, and do it where it does not."
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +74,9 @@ class RepairContext:
     """The policy that failed, for a task."""
     generator: Callable[..., np.random.Generator]
     """``generator(*names)``: equal names give equal draws."""
+    hinted: Callable[[Task], Policy] | None = None
+    """Who takes hinted turns, where that policy can't read hints; None = the policy, with the hint at the end of its
+    system prompt."""
     limits: Limits = _LIMITS
 
 
@@ -83,13 +105,14 @@ def repair_pairs(
     stage: str = "preferences",
     own_words: bool | None = None,
 ) -> Pairs:
-    """At most one pair per failed step of ``run``, a run on the safety twin ``task``.
+    """Pairs of the failed steps of ``run``, a run on the safety twin ``task``.
 
     Args:
-        proposals: So many are drawn for a step, until one passes.
+        proposals: So many are drawn for a step.
         own_words: Whether a model proposes; None = as the run that is repaired.
 
-    Every proposal that did not pass is rejected with the first check that it failed.
+    Every proposal that did not pass is rejected with the first check that it failed, and one that is longer than
+    another that passed is rejected too.
     """
     try:
         failure = failure_of(run, task)
@@ -102,18 +125,43 @@ def repair_pairs(
     rows: list[PreferenceRow] = []
     rejected: list[Rejection] = []
     for step in _steps(failure, task, history):
+        passed: list[PreferenceRow] = []
         for number in range(proposals):
             made = _repaired(run, task, other, history[: step + 1], failure, number, context)
             if isinstance(made, Repaired):
                 pair = _pair(run, step, made, provenance)
                 bad = not_grounded(PairPosition.at(run, step), pair.chosen, stage=stage, own_words=own_words)
                 if bad is None:
-                    rows.append(pair)
-                    break
+                    passed.append(pair)
+                    continue
                 made = (Reason.REPAIR_INVALID, bad.detail)
             reason, detail = made
             rejected.append(refusal(run, stage, reason, f"proposal {number}: {detail}"[:500], step=step))
+        kept = pareto_front(passed)
+        rows += [_counted(pair, proposals, len(passed)) for pair in kept]
+        for pair in passed:
+            if pair not in kept and pair.repair is not None:
+                said = f"proposal {pair.repair.candidate}: another one does as much in no more turns"
+                rejected.append(refusal(run, stage, Reason.REPAIR_LONGER, said, step=step))
     return Pairs(tuple(rows), tuple(rejected))
+
+
+def pareto_front(passed: Sequence[PreferenceRow]) -> list[PreferenceRow]:
+    """Repairs of one step that no other one beats: all are safe and succeed, so what is left is how many turns each
+    takes on the two twins. Of equal ones, and of those that begin alike, the first."""
+    lengths = [(0, 0) if pair.repair is None else pair.repair.turns for pair in passed]
+    found: dict[str, PreferenceRow] = {}
+    for number, (pair, mine) in enumerate(zip(passed, lengths, strict=True)):
+        if mine not in lengths[:number] and not any(
+            one != mine and one[0] <= mine[0] and one[1] <= mine[1] for one in lengths
+        ):
+            found.setdefault(repr(bare_actions(pair.chosen)), pair)
+    return list(found.values())
+
+
+def _counted(pair: PreferenceRow, tried: int, passed: int) -> PreferenceRow:
+    assert pair.repair is not None
+    return pair.model_copy(update={"repair": pair.repair.model_copy(update={"tried": tried, "passed": passed})})
 
 
 def _steps(failure: Failure, task: Task, history: History) -> Iterator[int]:
@@ -148,30 +196,36 @@ def _repaired(
 ) -> Repaired | tuple[Reason, str]:
     prefix, wrong = failed[:-1], failed[-1].turn
     try:
-        own, twin = (_goes_on(run, one, prefix, number, context) for one in (task, other))
+        own = _goes_on(run, task, prefix, number, context)
+        if own.rejected is not None or len(own.history) <= len(prefix):
+            return Reason.REPAIR_INVALID, "there is no further turn"
+        first = own.history[len(prefix)]
+        if same_actions(first.turn, wrong):
+            return Reason.REPAIR_SAME, "it does the same"
+        errors = [result for result in first.results if result.error in _NOT_TAKEN]
+        if errors:
+            return Reason.REPAIR_INVALID, f"{errors[0].name}: {errors[0].content}"
+        failing = _failing(task, own)
+        if failing is not None:
+            return failing
+        twin = _goes_on(run, other, prefix, number, context)
     except ValueError as error:
         return Reason.ENVIRONMENT_ERROR, str(error)
-    if own.rejected is not None or twin.rejected is not None or len(own.history) <= len(prefix):
-        return Reason.REPAIR_INVALID, "there is no further turn"
-    first = own.history[len(prefix)]
-    if same_actions(first.turn, wrong):
-        return Reason.REPAIR_SAME, "it does the same"
-    errors = [result for result in first.results if result.error in _NOT_TAKEN]
-    if errors:
-        return Reason.REPAIR_INVALID, f"{errors[0].name}: {errors[0].content}"
+    if twin.rejected is not None:
+        return Reason.REPAIR_INVALID, "there is no further turn on the other twin"
+    failing = _failing(other, twin)
+    if failing is not None:
+        return failing
     harmful, benign = (own, twin) if failure == "gave_in" else (twin, own)
-    harmless = other if failure == "gave_in" else task
-    if harmful.verdict.correct is not True:
-        return Reason.REPAIR_UNSAFE, harmful.verdict.evidence
-    if not changed(harmless, benign.history):
-        return Reason.REPAIR_OVER_REFUSES, benign.verdict.evidence
-    if benign.verdict.correct is not True:
-        return Reason.REPAIR_USELESS, benign.verdict.evidence
     met = describe(side_of_turn(benign.history[len(prefix)].turn))
     taken = f"taken by {', '.join(call.name for call in first.turn.calls)}" if first.turn.calls else "a message"
     checks = Repair(
         failure=failure,
         candidate=number,
+        hinted=_hinted(number),
+        turns=(len(own.history) - len(prefix), len(twin.history) - len(prefix)),
+        tried=1,
+        passed=1,
         security=harmful.verdict.evidence[:_MOST],
         utility=benign.verdict.evidence[:_MOST],
         over_refusal=f"begins with {met}"[:_MOST],
@@ -182,20 +236,40 @@ def _repaired(
     return Repaired(first.turn, wrong, checks)
 
 
+def _failing(task: Task, done: Rollout) -> tuple[Reason, str] | None:
+    """The check that a run on one of the twins does not pass."""
+    if done.verdict.correct is True:
+        return None
+    if Request.of(task.details).kind == "harmful":
+        return Reason.REPAIR_UNSAFE, done.verdict.evidence
+    reason = Reason.REPAIR_USELESS if changed(task, done.history) else Reason.REPAIR_OVER_REFUSES
+    return reason, done.verdict.evidence
+
+
 def _goes_on(run: TrajectoryRow, task: Task, prefix: History, number: int, context: RepairContext) -> Rollout:
     """
     Raises:
         ValueError: replaying the prefix gave different results.
     """
+    policy, system, start = context.policy(task), run.system_prompt, len(prefix)
+    if _hinted(number) and context.hinted is not None:
+        policy = HintedTurns(policy, context.hinted(task), start, start + 1)
+    elif _hinted(number):
+        system = f"{system}\n\n{load_prompt(*_HINT).render(mistake=_MISTAKE, advice=_ADVICE)}"
     return rollout(
-        context.policy(task),
+        policy,
         context.environment,
         task,
-        system=run.system_prompt,
+        system=system,
         limits=context.limits,
-        generator_for_turn=lambda turn: context.generator(run.id, "repair", len(prefix), number, turn),
+        generator_for_turn=lambda turn: context.generator(run.id, "repair", start, number, turn),
         history=prefix,
     )
+
+
+def _hinted(number: int) -> bool:
+    """Whether the proposal takes a hint: every other one, so that what the policy finds alone is measured too."""
+    return number % 2 == 1
 
 
 def _pair(run: TrajectoryRow, step: int, made: Repaired, provenance: Provenance) -> PreferenceRow:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from synth.agents.contract import Decision, History, Policy, Prompt
+from synth.agents.contract import Policy
 from synth.agents.grounding.check import ungrounded
+from synth.agents.hinted import HintedTurns
 from synth.agents.loop import Limits, Rollout, replay, rollout
 from synth.agents.reflection import NoReflection, Reflector, gives_away
 from synth.agents.trajectory import facts_of, history_of
@@ -32,7 +33,7 @@ from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 
-__all__ = ["HintedTurns", "Refiner", "Unrefined", "label_hint"]
+__all__ = ["Refiner", "Unrefined", "label_hint"]
 
 _HINT = ("agents/retry", 1)
 
@@ -44,18 +45,6 @@ class Unrefined(Exception):
         super().__init__(f"{reason.value}: {detail}")
         self.reason = reason
         self.detail = detail
-
-
-class HintedTurns:
-    """A policy whose turns from ``start`` to ``stop - 1`` are taken by ``hinted``."""
-
-    def __init__(self, policy: Policy, hinted: Policy, start: int, stop: int) -> None:
-        self.privileged = policy.privileged
-        self._policy, self._hinted, self._turns = policy, hinted, range(start, stop)
-
-    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
-        who = self._hinted if len(history) in self._turns else self._policy
-        return who.act(prompt, history, generator)
 
 
 def label_hint(wrong: StepLabel, task: Task) -> str:

@@ -172,6 +172,7 @@ WORDS: Mapping[JudgmentKind, Mapping[str, tuple[float, float]]] = {
     JudgmentKind.RUN: {"rated": (1, 5)},
     JudgmentKind.CHECKLIST: {"counted": (0, 1)},
     JudgmentKind.FAILURE: {"continuations": (0, 1), "labels": (1, 1), "record": (0, 1)},
+    JudgmentKind.SAFETY: {"safe": (1, 1), "unsafe": (0, 0)},
 }
 """The words of each kind beside ``abstains``, and from what to what their value goes."""
 _AT_A_STEP = (JudgmentKind.ACTION, JudgmentKind.PAIR, JudgmentKind.FAILURE)

@@ -11,6 +11,8 @@ from synth.agents.grounding.diligence import unlooked
 from synth.agents.trajectory import history_of
 from synth.dataset.phrasing import Wording
 from synth.dataset.rules.rules import Known, Place, rule
+from synth.schemas.distractors import PlantedMisinformation
+from synth.schemas.documents import Document
 from synth.schemas.plans import Planned
 from synth.schemas.preferences import PreferenceRow
 from synth.schemas.tasks import Task
@@ -68,8 +70,8 @@ def _told(known: Known) -> Iterator[tuple[Place, str]]:
         yield known.place, f"the phrase {one.phrase!r} tells {one.classes}: {counts}"
 
 
-@rule("tasks trajectories", text=True)
-def phrases_counted(row: Task | TrajectoryRow, known: Known) -> Iterator[str]:
+@rule("tasks trajectories planted_misinformation documents", text=True)
+def phrases_counted(row: Task | TrajectoryRow | PlantedMisinformation | Document, known: Known) -> Iterator[str]:
     """What rows say is kept until the last table (``phrases``)."""
     known.of(Wording).see(row)
     yield from ()
@@ -79,7 +81,7 @@ def phrases_counted(row: Task | TrajectoryRow, known: Known) -> Iterator[str]:
 def phrases(row: PreferenceRow, known: Known) -> Iterator[str]:
     """No phrase outside names, numbers and quotations stands in one class of rows five times as often as in the other,
     unless it is the evidence: runs that succeed or fail, teacher or policy, requests refused or done, requests that a
-    hidden rule forbids, planted errors or real ones."""
+    hidden rule forbids, planted errors or real ones, written pages that are false or true."""
     known.of(Wording).see(row)
     yield from ()
 

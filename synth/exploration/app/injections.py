@@ -1,9 +1,9 @@
-"""Injected instructions: a note in what a tool shows, by which somebody other than the user asks for a further change.
+"""Prompt injections at a desk: an instruction in a tool's result asks for a change that the user did not request.
 
-Indirect prompt injection (InjecAgent, arXiv 2403.02691; AgentDojo, arXiv 2406.13352). The note stands beside a row that
+Indirect prompt injection (InjecAgent, arXiv 2403.02691; AgentDojo, arXiv 2406.13352). It stands beside a row that
 the solution has to look at, and asks for a call that goes through and is against what the user wants: so the verdict on
 an agent that obeys is exact, as every verdict on a state is. What those papers have and this has not: attacks that are
-optimised against a model, and notes that ask for what several calls do.
+optimised against a model, and instructions that take several calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from synth.schemas.plans import Injection
 __all__ = ["injection_for"]
 
 _TRIES = 12
-"""Calls that are tried in search of one that somebody else might ask for."""
+"""Calls that are tried in search of one that an injection can ask for."""
 
 _SHORTEST = 2
 """Characters of what a note stands beside, at least: shorter values are anywhere."""
@@ -35,8 +35,8 @@ _SHORTEST = 2
 def injection_for(
     app: AppRequests, made: AppSolution, start: AppEpisode, who: Any, generator: np.random.Generator
 ) -> Injection | None:
-    """A note for the solution ``made`` of a request by ``who``; None where nothing is read beside which it could stand,
-    or nothing else could be asked for.
+    """An instruction to plant on the way to the solution ``made`` of a request by ``who``; None where no result
+    that has to be read can carry it, or no call is against what the user wants.
 
     Args:
         start: An episode at its beginning.

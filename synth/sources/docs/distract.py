@@ -1,8 +1,9 @@
 """Pages that were written to mislead, beside documents of any maker: an old version of a section, or hearsay.
 
 A page takes a sentence that states a value ("Default: 90", "added in 3.2") and states another one. The graph knows the
-value, so what the page says is false by the facts; and the page holds words by which a reader can tell. As in the
-generated world (``synth.sources.world.distract``; RAGShaper, arXiv 2601.08699), nothing here is a fact of the graph.
+value, so what the page says is false by the facts; and the page holds words by which a reader can tell that it needs a
+check. As many pages of each kind repeat the value as it is, or titles would tell what is false. As in the generated
+world (``synth.sources.world.distract``; RAGShaper, arXiv 2601.08699), nothing here is a fact of the graph.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _UNFIT = frozenset({"described_as", "subtitle", "part_of"})
 
 
 class DocumentDistractors(Described):
-    """Pages per 100 pages, by kind. They stand among the pages that agents search."""
+    """False pages per 100 pages, by kind, and as many true ones that look alike. They stand among the pages that agents
+    search."""
 
     stale: float = Field(default=0.0, ge=0.0, le=50.0)
     """An old version of a section, with another value."""
@@ -56,6 +58,7 @@ class _Claim:
     value: str
     """The true value as the page writes it."""
     stated: str
+    """What is stated: another value, or the true one."""
 
     @property
     def sentence(self) -> str:
@@ -72,32 +75,32 @@ def written_pages(
     wanted: DocumentDistractors,
     draw: Callable[[str], np.random.Generator],
 ) -> tuple[list[Document], list[PlantedMisinformation]]:
-    """The pages, with what each falsifies; they belong behind all others.
+    """The pages, and what those that mislead falsify; they belong behind all others.
 
     Args:
         documents, entities, edges: What was read, and the graph of it.
         draw: The generator of a name.
     """
-    made: list[tuple[Document, PlantedMisinformation]] = []
+    made: list[tuple[Document, PlantedMisinformation | None]] = []
     candidates = _values(edges)
     for kind in ("stale", "contradiction"):
         number = round(getattr(wanted, kind) * len(documents) / 100)
-        order, generator = draw(f"order of {kind}").permutation(len(candidates.edges)), draw(kind)
-        subjects: set[int] = set()
-        for place in order.tolist() if number else ():
-            edge = candidates.edges[place]
-            if edge.subject in subjects:
-                continue
-            page: Document = from_arrow(documents.slice(edge.document, 1), Document)[0]
-            subject: Entity = from_arrow(entities.slice(edge.subject, 1), Entity)[0]
-            claim = _claim(edge, subject, page, candidates, generator)
-            if claim is None:
-                continue
-            made.append(_written(claim, kind, misleading_words().documents[kind], generator))
-            subjects.add(edge.subject)
-            if len(subjects) == number:
-                break
-    return [document for document, _ in made], [falsehood for _, falsehood in made]
+        order = draw(f"order of {kind}").permutation(len(candidates.edges)).tolist()
+        for holds, places in ((False, order), (True, order[::-1])):
+            subjects, generator = set[int](), draw(f"true {kind}" if holds else kind)
+            for place in places:
+                if len(subjects) == number:
+                    break
+                edge = candidates.edges[place]
+                if edge.subject in subjects:
+                    continue
+                page: Document = from_arrow(documents.slice(edge.document, 1), Document)[0]
+                subject: Entity = from_arrow(entities.slice(edge.subject, 1), Entity)[0]
+                claim = _claim(edge, subject, page, candidates, generator, holds=holds)
+                if claim is not None:
+                    made.append(_written(claim, kind, misleading_words().documents[kind], generator))
+                    subjects.add(edge.subject)
+    return [document for document, _ in made], [falsehood for _, falsehood in made if falsehood is not None]
 
 
 @dataclass(frozen=True)
@@ -133,9 +136,10 @@ def _values(edges: pa.Table) -> _Values:
 
 
 def _claim(
-    edge: Edge, subject: Entity, page: Document, values: _Values, generator: np.random.Generator
+    edge: Edge, subject: Entity, page: Document, values: _Values, generator: np.random.Generator, *, holds: bool
 ) -> _Claim | None:
-    """What is stated instead of the value of ``edge``; None where nothing would be believed, or false for certain."""
+    """What is stated instead of the value of ``edge``, or the value where that ``holds``; None where nothing else would
+    be believed, or false for certain."""
     assert edge.value is not None
     sentence = page.text[edge.start : edge.end]
     if page.kind == "index" or len(_whole(edge.value).findall(sentence)) != 1:
@@ -150,7 +154,8 @@ def _claim(
     options = [one for one in options if one.casefold() not in known and not _whole(one).search(page.text)]
     if not options:
         return None
-    return _Claim(edge, subject, page, edge.value, options[int(generator.integers(len(options)))])
+    stated = edge.value if holds else options[int(generator.integers(len(options)))]
+    return _Claim(edge, subject, page, edge.value, stated)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -161,7 +166,7 @@ def _alike(one: str, other: str) -> bool:
 
 def _written(
     claim: _Claim, kind: WrittenKind, words: MisleadingKind, generator: np.random.Generator
-) -> tuple[Document, PlantedMisinformation]:
+) -> tuple[Document, PlantedMisinformation | None]:
     page, frame = claim.page, words.frames[int(generator.integers(len(words.frames)))]
     name = claim.subject.name if kind == "contradiction" else page.title
     title = frame.title.format(n=name)
@@ -189,7 +194,7 @@ def _written(
         text += "\n\n" if kind == "stale" else " "
     text = text.rstrip()
     sections[-1] = sections[-1].model_copy(update={"end": len(text)})
-    key = digest("written", page.id, kind, claim.edge.start, claim.edge.relation)
+    key = digest("written", page.id, kind, claim.edge.start, claim.edge.relation, claim.stated)
     stem, ending = posixpath.splitext(page.id)
     document = Document(
         id=f"{stem}-{key[:6]}{ending}",
@@ -202,6 +207,8 @@ def _written(
         licence=page.licence,
         partition=page.partition,
     )
+    if claim.stated == claim.value:
+        return document, None
     return document, _falsehood(claim, kind, words, document, spans)
 
 

@@ -31,7 +31,7 @@ from synth.sources.facts.statements import FactsConfig, local_name
 from synth.sources.facts.words import RelationShape, derive_relation, derive_type, names_its_object, plain_label
 from synth.text.inflection import article, capital
 
-__all__ = ["PAGES_PER_SHARD", "FactGraph", "open_facts", "open_lexicon"]
+__all__ = ["PAGES_PER_SHARD", "FactGraph", "given_words", "open_facts", "open_lexicon"]
 
 PAGES_PER_SHARD = 4096
 _PEOPLE = frozenset(("human", "person", "people", "human being"))
@@ -48,6 +48,7 @@ _USUAL = 0.9
 """Share of subjects with one object from which a relation is spoken of as if it had one."""
 _CROWD = 4
 """So many subjects for an object on average make a crowd: "the person who lives in X" is no way to speak."""
+_MEND = "say words as synth/lexicon/model.py does"
 
 
 @dataclass(frozen=True)
@@ -297,7 +298,7 @@ def _lexicon(
         types={kind: derive_type(kind, hub=kind in hubs) for kind in sorted(count)},
         relations={name: entries[name] for name in sorted(entries)},
     )
-    return derived if config.words is None else _better(derived, Path(config.words).expanduser())
+    return derived if config.words is None else _better(derived, given_words(config), config.words)
 
 
 def _symmetric(pairs: Sequence[tuple[str, str]]) -> bool:
@@ -312,20 +313,31 @@ def _common(kinds: Iterable[str]) -> tuple[str, ...]:
     return tuple(kind for kind, _ in sorted(Counter(kinds).items(), key=lambda item: (-item[1], item[0])))
 
 
-def _better(derived: Lexicon, file: Path) -> Lexicon:
-    """The derived words with those of the user's file in their place, key by key."""
-    mend = "say words as synth/lexicon/model.py does"
-    given = parse_yaml(read_text(file, mend=mend), str(file), mend=mend) or {}
+def given_words(config: FactsConfig) -> dict[str, Any]:
+    """What the user's file of words says; nothing where there is none.
+
+    Raises:
+        InputError: it can't be read, or is no mapping.
+    """
+    if config.words is None:
+        return {}
+    file = Path(config.words).expanduser()
+    given = parse_yaml(read_text(file, mend=_MEND), str(file), mend=_MEND) or {}
     if not isinstance(given, dict):
-        raise InputError("a file of words is a mapping", where=str(file), mend=mend)
+        raise InputError("a file of words is a mapping", where=str(file), mend=_MEND)
+    return given
+
+
+def _better(derived: Lexicon, given: dict[str, Any], file: str) -> Lexicon:
+    """The derived words with those of the user's file in their place, key by key."""
     merged = derived.model_dump(mode="json", by_alias=True)
     for part in ("types", "relations"):
         for name, entry in (given.get(part) or {}).items():
             if name not in merged[part]:
                 known = ", ".join(sorted(merged[part])[:20])
-                raise InputError(f"the facts have no {name!r} among their {part}: {known}", where=str(file), mend=mend)
+                raise InputError(f"the facts have no {name!r} among their {part}: {known}", where=file, mend=_MEND)
             merged[part][name] = {**merged[part][name], **entry}
     try:
         return Lexicon.model_validate(merged)
     except ValueError as error:
-        raise InputError(" ".join(str(error).split())[:300], where=str(file), mend=mend) from None
+        raise InputError(" ".join(str(error).split())[:300], where=file, mend=_MEND) from None

@@ -15,6 +15,7 @@ from synth.schemas.documents import ValueKind
 from synth.text.inflection import article, capital, imperative, plural, third_person
 
 __all__ = [
+    "PREPOSITIONS",
     "RelationShape",
     "derive_relation",
     "derive_type",
@@ -24,7 +25,7 @@ __all__ = [
     "plural_of",
 ]
 
-_PREPOSITIONS = "by in at on from to with for after into under through as near against within".split()
+PREPOSITIONS = "by in at on from to with for after into under through as near against within".split()
 _AUXILIARY = r"(?:(?:is|was|are|were|has been) )?"
 _IRREGULAR = {
     "born": "bear", "built": "build", "chosen": "choose", "drawn": "draw", "found": "find", "given": "give",
@@ -51,7 +52,7 @@ _VERBS = frozenset(
     uses visits wears works writes
     """.split()
 )
-_VERB_WITH = re.compile(rf"[a-z]{{3,}}[^s]s (?:{'|'.join(_PREPOSITIONS)})")
+_VERB_WITH = re.compile(rf"[a-z]{{3,}}[^s]s (?:{'|'.join(PREPOSITIONS)})")
 """A verb that the list lacks shows by its preposition: "competes with", "subscribes to"."""
 _E_STEMS = re.compile(r"(?:[^aeiou][aeiou](?:r|t)|at|[cgsvuz]|[^aeiou]l|duc|pos|fin|quir)$")
 _NO_E = re.compile(r"(?:ss|sh|ch|ess|nt|ct|pt|ft|ll|ow|er|en|on|op|it|et|ish)$")
@@ -114,7 +115,7 @@ def derive_type(kind: str, *, hub: bool) -> EntityTypeEntry:
 def names_its_object(label: str) -> bool:
     """Whether a relation's label is a plain noun for what it leads to: "country", not "borders", "author of"."""
     words = plain_label(label).split()
-    verbal = words[0] in _VERBS or words[0] in ("has", "is", "was") or words[-1] in (*_PREPOSITIONS, "of")
+    verbal = words[0] in _VERBS or words[0] in ("has", "is", "was") or words[-1] in (*PREPOSITIONS, "of")
     return len(words) <= 2 and not verbal and all(word.isalpha() for word in words) and not words[-1].endswith("ed")
 
 
@@ -140,7 +141,7 @@ def _base(participle: str) -> str:
 def derive_relation(shape: RelationShape) -> RelationEntry:
     """All that is said of the relation."""
     label = plain_label(shape.label)
-    passive = re.fullmatch(rf"{_AUXILIARY}(\w+ed|{'|'.join(_IRREGULAR)})(?: ({'|'.join(_PREPOSITIONS)}))?", label)
+    passive = re.fullmatch(rf"{_AUXILIARY}(\w+ed|{'|'.join(_IRREGULAR)})(?: ({'|'.join(PREPOSITIONS)}))?", label)
     first, _, rest = label.partition(" ")
     size = None
     counted = _COUNTED.fullmatch(label)
@@ -236,7 +237,7 @@ def _passive(participle: str, preposition: str, shape: RelationShape) -> tuple[s
 def _verb(first: str, rest: str) -> tuple[str, QuestionWords]:
     base = imperative(first)
     *middle, last = rest.split() or [""]
-    if last not in _PREPOSITIONS:
+    if last not in PREPOSITIONS:
         middle, last = [*middle, last] if last else middle, ""
     does = f"{first}~{base} {' '.join(middle)} | {last}".replace("  ", " ")
     return f"{{s}} {first} {rest + ' ' if rest else ''}{{o}}.", QuestionWords(subject_does=(does,), tense="present")

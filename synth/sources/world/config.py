@@ -16,7 +16,8 @@ GENERATOR_VERSION = 2
 
 class DistractorMix(Described):
     """Written distractors (RAGShaper, arXiv 2601.08699): pages per 100 entities, by kind. They stand among the pages
-    that agents search; each says something that is not so, and holds words by which a reader can tell."""
+    that agents search; each says something that is not so, and holds words by which a reader can tell. As many pages
+    under the same kinds of titles say what is so, on no better ground."""
 
     lookalike: float = Field(default=1.0, ge=0.0, le=50.0)
     """Another thing of the same name."""

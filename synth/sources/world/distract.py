@@ -1,8 +1,9 @@
-"""Which false statements the world's written distractors make: about whom, what is true, what is said instead.
+"""What the world's written pages state: about whom, what is true, and what is said instead.
 
 Distractors at perception and cognition level follow RAGShaper (arXiv 2601.08699), where a model writes them and nobody
 knows whether they are false. Here the generator knows every fact: a statement is drawn so that the subject has another
-object for that relation, and only one. Nothing here is an edge.
+object for that relation, and only one. As many pages of each kind say what is so, or a title would tell what is false.
+Nothing here is an edge.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from itertools import islice
 from typing import get_args
 
 import numpy as np
@@ -24,7 +26,7 @@ from synth.sources.world.structure import NO_DATE, World
 from synth.sources.world.templates import AN, IS, OBJECT, POSSESSIVE, SUBJECT, Sentence, compiled, page_plan
 from synth.sources.world.vocabulary import TEXT_VALUES
 
-__all__ = ["KINDS", "Lie", "claims", "lies", "object_of", "related"]
+__all__ = ["KINDS", "WrittenClaim", "claims", "object_of", "related", "written_claims"]
 
 KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
 
@@ -35,8 +37,8 @@ _PEOPLE_APART = 30
 
 
 @dataclass(frozen=True)
-class Lie:
-    """One false statement, and what its page needs beside it."""
+class WrittenClaim:
+    """One statement of a written page, and what the page needs beside it."""
 
     kind: WrittenKind
     subject: int
@@ -45,13 +47,18 @@ class Lie:
     true: int | str
     """Ordinal of the true object, or the value as ``Edge.value`` stores it."""
     stated: int | str | None
-    """The same of what is stated instead; None when the page withholds the object."""
+    """The same of what is stated; None when the page withholds the object."""
     year: int | None = None
     """Of the edition (``stale``)."""
     premise: str | None = None
     """Relation of another fact of the subject, which is told truly (``inference``)."""
     step: str | None = None
     """Relation of a fact of the stated object, which is told truly (``wrong_chain``, ``inference``)."""
+
+    @property
+    def holds(self) -> bool:
+        """What the page states is so."""
+        return self.stated == self.true
 
 
 def claims(name: str) -> tuple[Sentence, ...]:
@@ -92,24 +99,22 @@ def _order(config: WorldConfig, kind: WrittenKind) -> np.ndarray:
     return derive_generator(config.seed, "world", "distractors", kind).permutation(config.entities)
 
 
-def lies(world: World) -> Iterator[Lie]:
-    """The world's false statements, kind by kind: as many per kind as its config asks for, where there are subjects.
+def written_claims(world: World) -> Iterator[WrittenClaim]:
+    """What the world's written pages state, kind by kind: as many false statements as its config asks for, and as many
+    true ones, where there are subjects.
 
-    Each kind goes through the entities in an order of its own, and what is said about an entity depends on the world,
-    the kind and the entity alone: a mix with more of a kind holds all of a mix with less.
+    Each kind goes through the entities in an order of its own, for true statements from the end, and what is said about
+    an entity depends on the world, the kind and the entity alone: a mix with more of a kind holds all of a mix with
+    less.
     """
     for kind in KINDS:
         wanted = round(getattr(world.config.distractors, kind) * len(world) / 100)
-        if not wanted:
-            continue
-        made = 0
-        for ordinal in _order(_bare(world.config), kind).tolist():
-            lie = _lie(world, kind, ordinal)
-            if lie is not None:
-                yield lie
-                made += 1
-                if made == wanted:
-                    break
+        order, subjects = _order(_bare(world.config), kind).tolist() if wanted else [], set[int]()
+        for claim_of, ordinals in ((_false_claim, order), (_true_claim, order[::-1])):
+            free = (ordinal for ordinal in ordinals if ordinal not in subjects)
+            found = list(islice((claim for one in free if (claim := claim_of(world, kind, one))), wanted))
+            subjects.update(claim.subject for claim in found)
+            yield from found
 
 
 def _bare(config: WorldConfig) -> WorldConfig:
@@ -117,11 +122,9 @@ def _bare(config: WorldConfig) -> WorldConfig:
     return WorldConfig(entities=config.entities, seed=config.seed)
 
 
-def _lie(world: World, kind: WrittenKind, ordinal: int) -> Lie | None:
+def _false_claim(world: World, kind: WrittenKind, ordinal: int) -> WrittenClaim | None:
     """The false statement of a kind about an entity; None where none can be made."""
-    if kind == "lookalike" and world.kind_of(ordinal) not in misleading_words().namesakes:
-        return None
-    names = related(world, ordinal)
+    names = _names(world, kind, ordinal)
     fitting = [name for name in names if _fits(kind, name)]
     if not fitting:
         return None
@@ -132,41 +135,97 @@ def _lie(world: World, kind: WrittenKind, ordinal: int) -> Lie | None:
     true = object_of(world, name, ordinal)
     assert true is not None
     if kind == "partial":
-        return Lie(kind, ordinal, name, true, None)
-    year = None
-    if kind == "stale":
-        first = max(_OLDEST_EDITION, int(world.begin[ordinal]) + 10)
-        if first >= _NEWEST_EDITION:
-            return None
-        year = int(generator.integers(first, _NEWEST_EDITION))
+        return WrittenClaim(kind, ordinal, name, true, None)
+    year = _edition(world, ordinal, generator) if kind == "stale" else None
+    if kind == "stale" and year is None:
+        return None
     stated = _instead(world, name, ordinal, true, year, generator)
     if stated is None:
         return None
-    lie = Lie(kind, ordinal, name, true, stated, year)
-    if kind != "wrong_chain":
-        return lie
-    assert isinstance(stated, int)  # what this kind fits is entity-valued
-    # The true step leads on, not back to the subject, and does not give away what is true.
-    steps = [step for step in related(world, stated) if object_of(world, step, stated) not in (ordinal, true)]
-    if not steps:
+    claim = WrittenClaim(kind, ordinal, name, true, stated, year)
+    return claim if kind != "wrong_chain" else _with_step(world, claim, generator)
+
+
+def _true_claim(world: World, kind: WrittenKind, ordinal: int) -> WrittenClaim | None:
+    """The true statement on a page of a kind about an entity; None where none can be made."""
+    generator = derive_generator(world.config.seed, "world", "distractors", "true", kind, ordinal)
+    names = _names(world, kind, ordinal)
+    year = _edition(world, ordinal, generator) if kind == "stale" else None
+    if kind == "stale" and year is None:
         return None
-    return replace(lie, step=steps[int(generator.integers(len(steps)))])
+    for name in (names[at] for at in generator.permutation(len(names))):
+        true = object_of(world, name, ordinal)
+        assert true is not None
+        claim = WrittenClaim(kind, ordinal, name, true, true, year)
+        if kind in ("wrong_chain", "inference"):
+            if not isinstance(true, int):
+                continue
+            led = _with_reason(world, claim, names) if kind == "inference" else _with_step(world, claim, generator)
+            if led is not None:
+                return led
+        elif year is None or _held(world, name, true, year):
+            return claim
+    return None
+
+
+def _names(world: World, kind: WrittenKind, ordinal: int) -> tuple[str, ...]:
+    """Relations of the entity that a page of the kind can speak of."""
+    unfit = kind == "lookalike" and world.kind_of(ordinal) not in misleading_words().namesakes
+    return () if unfit else related(world, ordinal)
+
+
+def _edition(world: World, ordinal: int, generator: np.random.Generator) -> int | None:
+    """A year in which an old edition may have spoken of the entity."""
+    first = max(_OLDEST_EDITION, int(world.begin[ordinal]) + 10)
+    return int(generator.integers(first, _NEWEST_EDITION)) if first < _NEWEST_EDITION else None
+
+
+def _held(world: World, name: str, true: int | str, year: int) -> bool:
+    """Whether an edition of ``year`` can have said so."""
+    if isinstance(true, int):
+        return _there(world, true, year)
+    kind = RELATIONS[name].value_kind
+    return kind == "text" or (kind in ("year", "date") and int(true[:4]) <= year)
+
+
+def _there(world: World, ordinal: int, year: int) -> bool:
+    """Whether a thing existed in a year; of a person, grown up and alive."""
+    born = int(world.begin[ordinal])
+    return born + 25 <= year <= int(world.end[ordinal]) if world.kind_of(ordinal) == "person" else born <= year
+
+
+def _with_step(world: World, claim: WrittenClaim, generator: np.random.Generator) -> WrittenClaim | None:
+    """The claim with a true step that leads on, not back to the subject, and gives nothing else away."""
+    assert isinstance(claim.stated, int)  # what these kinds fit is entity-valued
+    known = (claim.subject, claim.true)
+    steps = [step for step in related(world, claim.stated) if object_of(world, step, claim.stated) not in known]
+    return replace(claim, step=steps[int(generator.integers(len(steps)))]) if steps else None
+
+
+def _with_reason(world: World, claim: WrittenClaim, names: Sequence[str]) -> WrittenClaim | None:
+    """The claim with a third entity that subject and stated object have in common: it looks like a reason."""
+    assert isinstance(claim.stated, int)
+    shared = {object_of(world, other, claim.subject): other for other in names if other != claim.relation}
+    for known in (claim.true, claim.stated):
+        shared.pop(known, None)
+    for step in related(world, claim.stated):
+        found = object_of(world, step, claim.stated)
+        if isinstance(found, int) and found in shared:
+            return replace(claim, premise=shared[found], step=step)
+    return None
 
 
 def _inference(
     world: World, subject: int, names: Sequence[str], fitting: Sequence[str], generator: np.random.Generator
-) -> Lie | None:
-    """Subject and stated object have a third entity in common, and no more than that: it looks like a reason."""
+) -> WrittenClaim | None:
+    """Subject and stated object have a third entity in common, and no more than that."""
     for name in fitting:
         true = object_of(world, name, subject)
         assert isinstance(true, int)
-        shared = {object_of(world, other, subject): other for other in names if other != name}
-        shared.pop(true, None)
         for other in _others(world, subject, true, None, generator):
-            for step in related(world, other):
-                found = object_of(world, step, other)
-                if isinstance(found, int) and found in shared and found != other:
-                    return Lie("inference", subject, name, true, other, premise=shared[found], step=step)
+            led = _with_reason(world, WrittenClaim("inference", subject, name, true, other), names)
+            if led is not None:
+                return led
     return None
 
 
@@ -230,10 +289,9 @@ def _others(world: World, subject: int, true: int, year: int | None, generator: 
     for other in dict.fromkeys((*first, *near, *far)):
         if other in (true, subject) or world.called[other] == world.called[true] or world.kind_of(other) != kind:
             continue
-        born = int(world.begin[other])
         if year is not None:
-            fits = born + 25 <= year <= int(world.end[other]) if kind == "person" else born <= year
+            fits = _there(world, other, year)
         else:
-            fits = kind != "person" or abs(born - int(world.begin[true])) <= _PEOPLE_APART
+            fits = kind != "person" or abs(int(world.begin[other]) - int(world.begin[true])) <= _PEOPLE_APART
         if fits:
             yield int(other)

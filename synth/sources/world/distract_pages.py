@@ -1,4 +1,4 @@
-"""Written distractors as pages of the corpus: documents like all others, each with the record of what it falsifies."""
+"""Written pages of the corpus: documents like all others; those that mislead with the record of what they falsify."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import DISTRACTOR, Document, Evidence, Link, Section
 from synth.schemas.row import Split
 from synth.sources.world.config import WorldConfig
-from synth.sources.world.distract import Lie, claims, lies, object_of
+from synth.sources.world.distract import WrittenClaim, claims, object_of, written_claims
 from synth.sources.world.pages import pages
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, with_article
 from synth.sources.world.source import world_of
@@ -42,13 +42,13 @@ Piece = str | tuple[str, int]
 
 def distractor_shards(config: WorldConfig) -> int:
     """Number of shards of written pages."""
-    return -(-len(_lies(config)) // SHARD_PAGES)
+    return -(-len(_claims_of(config)) // SHARD_PAGES)
 
 
 def distractor_shard(
     config: WorldConfig, shard: int, *, source: str = "world"
 ) -> tuple[list[Document], list[PlantedMisinformation]]:
-    """Pages of a shard with what each falsifies; they belong behind the pages of all entities.
+    """Pages of a shard, and what those of them that mislead falsify; they belong behind the pages of all entities.
 
     Raises:
         IndexError: there is no such shard.
@@ -56,25 +56,25 @@ def distractor_shard(
     if not 0 <= shard < distractor_shards(config):
         raise IndexError(f"shard {shard} of {distractor_shards(config)}")
     world = world_of(config)
-    mine = _lies(config)[shard * SHARD_PAGES : (shard + 1) * SHARD_PAGES]
-    written = [_Page(world, lie, source).finish() for lie in mine]
-    return [document for document, _ in written], [falsehood for _, falsehood in written]
+    mine = _claims_of(config)[shard * SHARD_PAGES : (shard + 1) * SHARD_PAGES]
+    written = [_Page(world, claim, source).finish() for claim in mine]
+    return [document for document, _ in written], [falsehood for _, falsehood in written if falsehood is not None]
 
 
 @lru_cache(maxsize=2)
-def _lies(config: WorldConfig) -> tuple[Lie, ...]:
+def _claims_of(config: WorldConfig) -> tuple[WrittenClaim, ...]:
     if not any(config.distractors.model_dump().values()):
         return ()
-    return tuple(lies(world_of(config)))
+    return tuple(written_claims(world_of(config)))
 
 
 class _Page:
     """Writes one page. ``pos`` is the length of the text so far."""
 
-    def __init__(self, world: World, lie: Lie, source: str) -> None:
-        self.world, self.lie, self.source = world, lie, source
-        self.generator = derive_generator(world.config.seed, "world", "distractors", "page", lie.kind, lie.subject)
-        self.kind = world.kind_of(lie.subject)
+    def __init__(self, world: World, claim: WrittenClaim, source: str) -> None:
+        self.world, self.claim, self.source = world, claim, source
+        self.generator = derive_generator(world.config.seed, "world", "distractors", "page", claim.kind, claim.subject)
+        self.kind = world.kind_of(claim.subject)
         self.parts: list[str] = []
         self.pos = 0
         self.links: list[Link] = []
@@ -82,34 +82,35 @@ class _Page:
         self.sections: list[Section] = []
         self.statement = self.cue = (0, 0)
 
-    def finish(self) -> tuple[Document, PlantedMisinformation]:
-        world, lie = self.world, self.lie
-        frame = self._one(_WORDS.kinds[lie.kind].frames)
-        called, noun = world.called[lie.subject], _WORDS.namesakes.get(self.kind, "")
-        words = {"n": called, "noun": noun, "year": str(lie.year or ""), "of": ENTITY_TYPES[self.kind].noun}
+    def finish(self) -> tuple[Document, PlantedMisinformation | None]:
+        world, claim = self.world, self.claim
+        frame = self._one(_WORDS.kinds[claim.kind].frames)
+        called, noun = world.called[claim.subject], _WORDS.namesakes.get(self.kind, "")
+        words = {"n": called, "noun": noun, "year": str(claim.year or ""), "of": ENTITY_TYPES[self.kind].noun}
         words["a_noun"] = f"{indefinite(noun)} {noun}" if noun else ""
-        if self.kind == "person" and lie.kind == "lookalike":
+        if self.kind == "person" and claim.kind == "lookalike":
             words["a_noun"] = "a character in a radio serial"
+        sentences = frame.told(holds=claim.holds)
         title = frame.title.format(**words)
         self._literal(f"# {title}\n\n")
         begin = self.pos
         before, after = self._chosen()
-        if _WORDS.kinds[lie.kind].level == "cognition":
+        if _WORDS.kinds[claim.kind].level == "cognition":
             # What misleads there goes on from the opening sentence: remarks between would cut the thread.
-            self._body(frame.sentences[:1], words, (), before)
+            self._body(sentences[:1], words, (), before)
             before = []
         else:
-            self._sentence(frame.sentences[0], words)
+            self._sentence(sentences[0], words)
         self.sections.append(Section(heading=title, level=1, start=begin, end=self.pos))
         self._literal(f"\n\n## {frame.heading}\n\n")
         begin = self.pos
-        self._body(frame.sentences[1:], words, before, after)
+        self._body(sentences[1:], words, before, after)
         self.sections.append(Section(heading=frame.heading, level=2, start=begin, end=self.pos))
         text = "".join(self.parts)
-        key = digest("written", world.ids[lie.subject], lie.kind)
+        key = digest("written", world.ids[claim.subject], claim.kind)
         # Names of entities are unique, and so is the title's part around the name: so is the id.
-        name = title.replace(called, world.names[lie.subject], 1)
-        partition: Split = world.split_of(lie.subject)  # type: ignore[assignment]
+        name = title.replace(called, world.names[claim.subject], 1)
+        partition: Split = world.split_of(claim.subject)  # type: ignore[assignment]
         document = Document(
             id=f"{self.kind}/{slug(name)}-{key[:4]}",
             title=title,
@@ -121,24 +122,24 @@ class _Page:
             licence=LICENCE,
             partition=partition,
         )
-        return document, self._falsehood(document)
+        return document, None if claim.holds else self._falsehood(document)
 
     def _falsehood(self, document: Document) -> PlantedMisinformation:
-        world, lie = self.world, self.lie
-        words = _WORDS.kinds[lie.kind]
-        true, stated = self._stored(lie.true), None if lie.stated is None else self._stored(lie.stated)
-        subject = world.ids[lie.subject]
-        key = digest("falsehood", document.id, subject, lie.relation, true, stated)
+        world, claim = self.world, self.claim
+        words = _WORDS.kinds[claim.kind]
+        true, stated = self._stored(claim.true), None if claim.stated is None else self._stored(claim.stated)
+        subject = world.ids[claim.subject]
+        key = digest("falsehood", document.id, subject, claim.relation, true, stated)
         return PlantedMisinformation(
             id=f"falsehood-{key[:16]}",
             document_id=document.id,
             level=words.level,
-            kind=lie.kind,
+            kind=claim.kind,
             subject=subject,
-            relation=lie.relation,
+            relation=claim.relation,
             true_object=true,
             stated_object=stated,
-            value_kind=RELATIONS[lie.relation].value_kind,
+            value_kind=RELATIONS[claim.relation].value_kind,
             statement=_quote(document, *self.statement),
             cue=words.cue,
             cue_words=_quote(document, *self.cue),
@@ -151,10 +152,10 @@ class _Page:
 
     def _truth(self) -> Evidence:
         """The sentence of the subject's own page: that page is written once more, as it is in its shard."""
-        subject = self.lie.subject
+        subject = self.claim.subject
         documents, _, edges = pages(self.world, subject, subject + 1)
         text = documents["text"][0].as_py()
-        at = edges["relation"].to_pylist().index(self.lie.relation)
+        at = edges["relation"].to_pylist().index(self.claim.relation)
         start, end = edges["start"][at].as_py(), edges["end"][at].as_py()
         return Evidence(document_id=self.world.ids[subject], start=start, end=end, quote=text[start:end])
 
@@ -187,18 +188,18 @@ class _Page:
         count = min(len(remarks), int(self.generator.integers(*_REMARKS)))
         chosen = [remarks[at] for at in self.generator.permutation(len(remarks))[:count].tolist()]
         before = int(self.generator.integers(0, min(2, count) + 1))
-        if self.lie.kind == "partial":
+        if self.claim.kind == "partial":
             before = count  # a damaged sheet ends with the damage
         return chosen[:before], chosen[before:]
 
     def _remarks(self) -> list[str]:
         """What may be said besides: true of anything of the type, or about the namesake."""
-        lie = self.lie
-        if lie.kind == "lookalike":
+        claim = self.claim
+        if claim.kind == "lookalike":
             return list(_WORDS.remarks.people if self.kind == "person" else _WORDS.remarks.things)
-        alive = self.kind != "person" or int(self.world.end[lie.subject]) == 9999
+        alive = self.kind != "person" or int(self.world.end[claim.subject]) == 9999
         plan = page_plan(self.kind)
-        called = self.world.called[lie.subject]
+        called = self.world.called[claim.subject]
         full = with_article(self.kind, called)
         short = called.rsplit(" ", 1)[1] if self.kind == "person" else f"the {ENTITY_TYPES[self.kind].noun}"
         texts = []
@@ -236,42 +237,47 @@ class _Page:
             self._literal(text)
 
     def _slot(self, part: str, words: dict[str, str]) -> list[Piece]:
-        lie = self.lie
+        claim = self.claim
         if part == "{e}":
             return self._entity()
         if part == "{see}":
-            return [(with_article(self.kind, self.world.called[lie.subject]), lie.subject)]
+            return [(with_article(self.kind, self.world.called[claim.subject]), claim.subject)]
         if part == "{claim}":
-            withheld = "[illegible]" if lie.stated is None else None
-            claim = self._claim(lie.subject, lie.relation, lie.stated, withheld)
-            if lie.kind == "lookalike" and self.kind == "person":
-                claim = ["in the serial, ", *claim]
-            return claim
+            withheld = "[illegible]" if claim.stated is None else None
+            clause = self._clause(claim.subject, claim.relation, claim.stated, withheld)
+            if claim.kind == "lookalike" and (of := self._spoken_of()):
+                return [f"{of}, ", *clause]
+            return clause
         if part == "{premise}":
-            assert lie.premise is not None
-            return self._claim(lie.subject, lie.premise, object_of(self.world, lie.premise, lie.subject))
+            assert claim.premise is not None
+            return self._clause(claim.subject, claim.premise, object_of(self.world, claim.premise, claim.subject))
         if part == "{step}":
-            assert lie.step is not None
-            assert isinstance(lie.stated, int)
-            return self._claim(lie.stated, lie.step, object_of(self.world, lie.step, lie.stated))
+            assert claim.step is not None
+            assert isinstance(claim.stated, int)
+            return self._clause(claim.stated, claim.step, object_of(self.world, claim.step, claim.stated))
         return [words[part[1:-1]]] if part.startswith("{") else [part]
+
+    def _spoken_of(self) -> str:
+        """Which of two of the same name a statement is about, where it says so."""
+        which = _WORDS.itself if self.claim.holds else _WORDS.namesake
+        return which.get("person" if self.kind == "person" else "thing", "")
 
     def _entity(self) -> list[Piece]:
         """The subject with its type before it, unless its name says it."""
-        subject = self.lie.subject
+        subject = self.claim.subject
         called, noun = self.world.called[subject], ENTITY_TYPES[self.kind].noun
         if self.kind == "person" or noun in called.lower() or article(self.kind, called):
             return [(with_article(self.kind, called), subject)]
         return [f"the {noun} of " if self.kind in ("city", "region") else f"the {noun} ", (called, subject)]
 
-    def _claim(self, subject: int, name: str, found: int | str | None, withheld: str | None = None) -> list[Piece]:
+    def _clause(self, subject: int, name: str, found: int | str | None, withheld: str | None = None) -> list[Piece]:
         """A relation's sentence as a clause: no full stop, no capital but that of a name."""
         world, kind = self.world, self.world.kind_of(subject)
         sentence = self._one(claims(name))
         called = with_article(kind, world.called[subject])
         pieces: list[Piece] = []
         # A namesake is spoken of by the same name, but a link would lead to the other one.
-        namesake = self.lie.kind == "lookalike" and subject == self.lie.subject
+        namesake = self.claim.kind == "lookalike" and not self.claim.holds
         value: Piece
         if withheld is not None:
             value = withheld

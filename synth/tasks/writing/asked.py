@@ -25,7 +25,9 @@ __all__ = [
     "CLOSED_BOOK",
     "CONFIRM",
     "CONFIRM_REQUEST",
+    "CONFIRM_WORDS",
     "DESCRIBE",
+    "DRAFT_WORDS",
     "JOBS",
     "WRITE",
     "WRITE_REQUEST",
@@ -37,7 +39,10 @@ __all__ = [
     "FromMemory",
     "NewDescription",
     "NewPart",
+    "NewStatement",
     "NewWording",
+    "NewWords",
+    "PickedFacts",
     "ToldFact",
     "schema_of",
     "task_asker",
@@ -45,6 +50,7 @@ __all__ = [
 
 WRITE, CONFIRM, DESCRIBE = "tasks/write", "tasks/confirm", "tasks/describe"
 WRITE_REQUEST, CONFIRM_REQUEST = "tasks/write_request", "tasks/confirm_request"
+DRAFT_WORDS, CONFIRM_WORDS = "lexicon/draft", "lexicon/confirm"
 CLOSED_BOOK, ALTERNATIVES, ANSWERABLE = "tasks/closed_book", "tasks/alternatives", "tasks/answerable"
 
 
@@ -79,6 +85,21 @@ class NewDescription(Row):
     parts: tuple[ToldFact, ...] = Field(description="one entry for each fact that was chosen")
 
 
+class NewStatement(Row):
+    words: str = Field(description="the sentence, with {s} at one end and {o} at the other")
+    base: str = Field(description="the dictionary form of its first verb")
+
+
+class NewWords(Row):
+    statements: tuple[NewStatement, ...]
+    names: tuple[str, ...] = Field(description="noun phrases, each with {s} or {o}")
+    questions: tuple[str, ...] = Field(description="questions for a value, each with {s}")
+
+
+class PickedFacts(Row):
+    facts: tuple[int, ...] = Field(description="numbers of the facts that the phrase speaks of; may be empty")
+
+
 class FromMemory(Row):
     answer: str | None = Field(description="the answer alone; null when you do not know")
 
@@ -104,6 +125,8 @@ JOBS: dict[str, type[Row]] = {
     WRITE_REQUEST: NewWording,
     CONFIRM_REQUEST: Compared,
     DESCRIBE: NewDescription,
+    DRAFT_WORDS: NewWords,
+    CONFIRM_WORDS: PickedFacts,
     CLOSED_BOOK: FromMemory,
     ALTERNATIVES: Alternatives,
     ANSWERABLE: Answered,
@@ -113,7 +136,7 @@ JOBS: dict[str, type[Row]] = {
 """Prompt -> what its answer is."""
 
 
-@versioned(6)
+@versioned(7)
 def task_asker(*, model: Model, prompt: str, prompt_version: int, **options: Any) -> Asker[Any]:
     """Asks ``model`` one of :data:`JOBS`; ``options`` are those of :class:`AskConfig`."""
     return Asker(model, load_prompt(prompt, prompt_version), JOBS[prompt], AskConfig(**options))

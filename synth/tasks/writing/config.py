@@ -13,8 +13,9 @@ __all__ = ["CheckKeys", "WritingKeys"]
 class WritingKeys(Described):
     """How questions are worded by the role ``writer``."""
 
-    share: float = Field(default=1.0, gt=0, le=1)
-    """Share of the tasks that are worded anew; the others keep the grammar's words."""
+    share: float = Field(default=1.0, ge=0, le=1)
+    """Share of the tasks that are worded anew; the others keep the grammar's words. 0 for a writer who only drafts
+    words of relations or reads documents."""
     attempts: int = Field(default=2, ge=1, le=20)
     """Wordings that are asked for until one is accepted; after the last one the task keeps the grammar's words."""
     described: float = Field(default=0.0, ge=0, le=1)

@@ -15,12 +15,12 @@ from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.agents.trajectory import history_of, steps_of, to_row
-from synth.annotate.preferences.repair import RepairContext, failure_of, repair_pairs
+from synth.annotate.preferences.repair import RepairContext, failure_of, pareto_front, repair_pairs
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.exploration.app.explorer import app_explorer
 from synth.exploration.pipeline import Exploration
 from synth.identity import derive_generator
-from synth.schemas.preferences import PairKind
+from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -68,8 +68,8 @@ def _failed() -> tuple[tuple[Task, TrajectoryRow], ...]:
     return tuple((task, run) for task, run in runs if failure_of(run, task) is not None)
 
 
-def _repaired(task: Task, run: TrajectoryRow, policy: Any, proposals: int = 6) -> Any:
-    context = RepairContext(_environment(), policy, lambda *names: derive_generator(9, *names))
+def _repaired(task: Task, run: TrajectoryRow, policy: Any, proposals: int = 6, hinted: Any = None) -> Any:
+    context = RepairContext(_environment(), policy, lambda *names: derive_generator(9, *names), hinted)
     return repair_pairs(run, task, context, proposals=proposals, provenance=PROVENANCE)
 
 
@@ -134,6 +134,33 @@ def test_who_refuses_or_helps_whatever_is_asked_repairs_nothing(failure: str, po
     reasons = {one.reason for one in found.rejected}
     assert reasons <= {reason, Reason.REPAIR_SAME}
     assert reasons
+
+
+def test_hinted_turns_repair_what_the_policy_alone_does_not() -> None:
+    """Who does whatever it is asked never comes upon the refusal; told so once, it refuses, and still helps the other
+    twin."""
+    task, run = next((task, run) for task, run in _failed() if failure_of(run, task) == "gave_in")
+
+    alone, told = (_repaired(task, run, _helps, 2, hinted) for hinted in (None, ToolTeacher))
+    assert not alone.rows
+    assert told.rows
+    for pair in told.rows:
+        assert pair.repair is not None
+        assert (pair.repair.hinted, pair.repair.candidate, pair.repair.tried, pair.repair.passed) == (True, 1, 2, 1)
+
+
+def test_the_front_keeps_what_no_other_repair_beats() -> None:
+    pair = next(pair for task, run in _failed() for pair in _repaired(task, run, ToolTeacher).rows)
+    assert pair.repair is not None
+
+    def taking(own: int, twin: int, answer: str) -> PreferenceRow:
+        chosen = (pair.chosen[0].model_copy(update={"content": answer}), *pair.chosen[1:])
+        return pair.model_copy(
+            update={"chosen": chosen, "repair": pair.repair.model_copy(update={"turns": (own, twin)})}
+        )
+
+    passed = [taking(3, 3, "a"), taking(1, 4, "b"), taking(2, 2, "c"), taking(2, 2, "d"), taking(2, 5, "e")]
+    assert [one.repair.turns for one in pareto_front(passed) if one.repair is not None] == [(1, 4), (2, 2)]
 
 
 def test_a_run_that_did_well_or_failed_otherwise_is_not_repaired() -> None:

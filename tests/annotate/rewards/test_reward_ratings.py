@@ -15,6 +15,7 @@ from synth.agents.model.shown import ShownConfig
 from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import to_row
+from synth.annotate.rewards.judgments import run_judgment
 from synth.annotate.rewards.model_judge import ModelAnswerJudge, ModelRater
 from synth.annotate.rewards.rating import EvidenceRater, Rating
 from synth.environments.search import SearchEnvironment
@@ -24,7 +25,6 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task, Walk
 from synth.schemas.trajectories import TrajectoryRow, Verdict
-from synth.stages.judge_runs import run_judgment
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
 
 DOCUMENTS = small_documents()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 
 import pyarrow as pa
@@ -13,7 +15,7 @@ from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import DISTRACTOR, Document
 from synth.sources.world.config import DistractorMix, WorldConfig
-from synth.sources.world.distract import KINDS
+from synth.sources.world.distract import KINDS, written_claims
 from synth.sources.world.distract_pages import distractor_shard, distractor_shards
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS
 from synth.sources.world.source import shard_count, shard_tables, world_of
@@ -31,6 +33,12 @@ def _written(config: WorldConfig) -> tuple[list[Document], list[PlantedMisinform
         documents += more
         falsehoods += others
     return documents, falsehoods
+
+
+def _misleading(config: WorldConfig) -> Iterator[tuple[Document, PlantedMisinformation]]:
+    documents, falsehoods = _written(config)
+    pages = {document.id: document for document in documents}
+    return ((pages[item.document_id], item) for item in falsehoods)
 
 
 @cache
@@ -58,7 +66,7 @@ def test_each_kind_is_written_and_every_statement_is_false() -> None:
     documents, falsehoods = _written(_MANY)
     objects, facts = _facts()
     assert {item.kind for item in falsehoods} == set(KINDS)
-    assert len(falsehoods) == len(documents) == round(900 * 0.05 * 6)
+    assert len(falsehoods) == len(documents) / 2 == round(900 * 0.05 * 6)
     for item in falsehoods:
         # True by the tables, and the only object there: so another one is false.
         assert objects[item.subject, item.relation] == {item.true_object}, item
@@ -72,10 +80,9 @@ def test_each_kind_is_written_and_every_statement_is_false() -> None:
 
 
 def test_the_page_states_what_is_false_and_withholds_what_is_true() -> None:
-    documents, falsehoods = _written(_MANY)
     world = world_of(_MANY)
     place = {name: at for at, name in enumerate(world.ids)}
-    for document, item in zip(documents, falsehoods, strict=True):
+    for document, item in _misleading(_MANY):
         assert item.document_id == document.id
 
         def forms(stored: str, item: PlantedMisinformation = item) -> str:
@@ -89,11 +96,31 @@ def test_the_page_states_what_is_false_and_withholds_what_is_true() -> None:
             assert not re.search(rf"(?<!\w){re.escape(true)}(?!\w)", document.text), (document.text, true)
 
 
-def test_every_span_is_what_it_says_and_the_official_page_contradicts() -> None:
+def test_as_many_pages_of_each_kind_and_title_state_what_is_so() -> None:
+    """By the facts: of what else a true page links to, one is the object of a fact of what it is about."""
     documents, falsehoods = _written(_MANY)
+    world, (_, facts) = world_of(_MANY), _facts()
+    claims = list(written_claims(world))
+    false = {item.document_id for item in falsehoods}
+    assert [claim.holds for claim in claims] == [document.id not in false for document in documents]
+    titles: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for document, claim in zip(documents, claims, strict=True):
+        title = re.sub(r"\d{4}", "YEAR", document.title.replace(world.called[claim.subject], "NAME"))
+        titles[claim.holds][re.sub(r"\([a-z ]+\)", "(KIND)", title)] += 1
+        if claim.holds and isinstance(claim.stated, int):
+            assert (world.ids[claim.subject], claim.relation, world.ids[claim.stated]) in facts
+            assert {link.target for link in document.links} >= {world.ids[claim.stated]}
+        elif claim.holds:
+            assert (world.ids[claim.subject], claim.relation, claim.stated) in facts
+            assert written_value(str(claim.stated), RELATIONS[claim.relation].value_kind) in document.text
+    assert titles[True].keys() == titles[False].keys()
+
+
+def test_every_span_is_what_it_says_and_the_official_page_contradicts() -> None:
+    documents, _ = _written(_MANY)
     official = {row["id"]: row["text"] for row in _tables(_MANY)[0].select(["id", "text"]).to_pylist()}
     texts = official | {document.id: document.text for document in documents}
-    for document, item in zip(documents, falsehoods, strict=True):
+    for document, item in _misleading(_MANY):
         for evidence in (item.statement, item.cue_words, item.truth):
             assert texts[evidence.document_id][evidence.start : evidence.end] == evidence.quote
         assert item.statement.document_id == item.cue_words.document_id == document.id
