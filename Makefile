@@ -22,7 +22,7 @@ WORKERS ?= $(shell n=$$(nproc); echo $$((n < 2 ? n + 2 : 4)))
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
-.PHONY: docs help install install-gpu demo model vllm-cpu demo-model efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
+.PHONY: docs help install install-gpu demo model vllm-cpu demo-model efficacy efficacy-r1 test check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,17 +97,11 @@ demo-model: out/smollm2-sft/model.safetensors vllm-cpu ## fine-tune SmolLM2, the
 	$(BIN)/synth build --recipe docs/guides/demo-model.yaml --out out/demo-model --store $(DEMO_STORE)
 	$(BIN)/synth validate out/demo-model --deep
 
-efficacy: $(TRAIN) ## does it train? core arms, 2 development seeds; the same command goes on after a kill
-	$(LAB) --out $(EFFICACY_OUT) --seeds 2 --jobs 2 $(ARGS)
+efficacy: $(TRAIN) ## does it train? plan R1 on a development seed; the same command goes on after a kill
+	$(LAB) --out $(EFFICACY_OUT) --seeds 0 $(ARGS)
 
-efficacy-gpu: $(TRAIN) ## the same question with a larger decoder on a GPU
-	$(LAB) --out $(EFFICACY_OUT)-gpu --plan large --device cuda $(ARGS)
-
-efficacy-full: $(TRAIN) ## does it train? all arms, the untouched seeds, all places: hours
-	$(LAB) --out $(EFFICACY_OUT) --final --arms full --places full --jobs 2 $(ARGS)
-
-efficacy-faults: $(TRAIN) ## what checks and dedup are worth: a teacher that fails, runs that repeat; untouched seeds: over an hour
-	$(LAB) --out $(EFFICACY_OUT)-faults --plan faults --final --jobs 2 $(ARGS)
+efficacy-r1: $(TRAIN) ## R1 on its untouched seeds, one after the other; what is finished is never run again (ARGS="--seeds 301,302")
+	$(LAB) --out $(EFFICACY_OUT)-r1 --seeds untouched $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)

@@ -1,32 +1,36 @@
 """Does the data train? The tables of the README, from results of the untouched seeds.
 
-    python tests/benchmarks/bench_efficacy.py                              from the results kept here (efficacy/)
-    python tests/benchmarks/bench_efficacy.py A/results.json B/results.json      of the plan that ships
-    python tests/benchmarks/bench_efficacy.py --plan faults A/results.json       of the one about checks
+    python tests/benchmarks/bench_efficacy.py                    from the results kept here (efficacy/)
+    python tests/benchmarks/bench_efficacy.py OUT/seed-*.json    of R1, as many of its seeds as there are
 
-The results themselves are made by ``make efficacy-full`` and ``make efficacy-faults`` (hours), on one machine or, by
-``--only`` and ``--with``, on several. Rates are means over seeds, intervals Student's t over seeds (95 %), differences
-paired within seeds. Nothing is trained here; the baseline is ``sft``, the base alone.
+Results of R1 are made by ``make efficacy-r1``, seed by seed, on as many nights and machines as one likes. Those of the
+two plans before it (``arms``, ``faults``) were made by a laboratory that is gone; their raw results and their plans are
+kept. Rates are means over seeds, intervals Student's t over seeds (95 %), differences paired within seeds. Nothing is
+trained here; the baselines are ``sft`` and ``base``, the model before any arm.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Any
+
+import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from efficacy_lab.experiment import Results
-from efficacy_lab.parts import read_results
-from efficacy_lab.plan import Plan, load_plan
-from efficacy_lab.statistics import Compared, Interval, compare, interval
-from efficacy_lab.table import endpoints_of, few_text, mean_text
+from efficacy_lab.plan import load_plan
+from efficacy_lab.statistics import Compared, compare, interval
+from efficacy_lab.table import plain, read_seeds, signed_text, table_of, value_text
 
 KEPT = Path(__file__).parent / "efficacy"
-PLANS = {"arms": None, "faults": Path("faults")}
-"""Plans whose untouched seeds were run; the results of each are kept by its name."""
+RECORDED = ("arms", "faults")
+"""Plans before R1."""
+FIRST, OTHERS = "held_out", ("deeper", "searching")
+"""Where they tested arms; their endpoints are about the first."""
 
 PARTS = (
     ("tasks that say the same are dropped", "sft", "no_dedup"),
@@ -63,106 +67,100 @@ pairs that leaves. Chosen before the untouched seeds were looked at. At 95 % one
 luck."""
 
 
-def kept(name: str = "arms", files: Sequence[Path] = ()) -> tuple[Plan, Results]:
-    """A plan, and what was found on its untouched seeds: of all arms, at all places that it is about."""
-    plan = load_plan(PLANS[name])
-    places = tuple(plan.data.places) if name == "arms" else (plan.first_place,)
-    chosen = files or [file for file in [KEPT / f"{name}.json"] if file.is_file()]
-    return plan, read_results(chosen, plan, "final", tuple(plan.arms), places)
+@dataclass(frozen=True)
+class Recorded:
+    """A plan before R1 and what was found on its untouched seeds."""
+
+    says: Mapping[str, str]
+    """Arm -> what it is."""
+    measured: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    """Place -> arm -> seed -> what was measured."""
+    trained: Mapping[str, Mapping[str, Mapping[str, float]]]
+    """Arm -> seed -> figures of its training."""
+    endpoints: Sequence[tuple[str, str]]
+
+    def rates(self, place: str) -> dict[str, dict[int, float]]:
+        """Arm -> seed -> success rate."""
+        return {
+            arm: {int(seed): one["successes"] / one["runs"] for seed, one in seeds.items()}
+            for arm, seeds in self.measured.get(place, {}).items()
+        }
 
 
-def arms_table(plan: Plan, results: Results) -> list[str]:
+def recorded(name: str) -> Recorded:
+    """What is kept of a plan by its name."""
+    plan = yaml.safe_load((KEPT / f"{name}.yaml").read_text())
+    found = json.loads((KEPT / f"{name}.json").read_text())
+    arms = yaml.safe_load((KEPT / "arms.yaml").read_text())["arms"]
+    says = {arm: one["says"] for arm, one in {**arms, **plan["arms"]}.items() if arm in found["trained"]}
+    ends = [(end["arm"], end["against"]) for end in plan["endpoints"]]
+    return Recorded(says, found["measured"], found["trained"], ends)
+
+
+def arms_table(found: Recorded) -> list[str]:
     """One line per arm."""
-    first, *rest = plan.data.places
-    others = [place for place in rest if place in results.measured]
-    heads = [first.replace("_", " "), "against sft", *others]
-    rates = results.rates(first)
-    lines = [
-        f"| arm | {' | '.join(heads)} | pairs or rows |",
-        f"|---|---|---|{'---|' * len(others)}---|",
-    ]
-    for arm, about in plan.arms.items():
-        if arm not in rates and arm not in results.missing:
-            continue
-        if arm not in rates:
-            lines.append(f"| `{arm}`: {about.says} | {few_text(results, arm)} | - |{' - |' * len(others)} - |")
-            continue
-        figures = list(results.trained.get(arm, {}).values())
+    others = [place for place in OTHERS if place in found.measured]
+    heads = [FIRST.replace("_", " "), "against sft", *others]
+    rates = found.rates(FIRST)
+    lines = [f"| arm | {' | '.join(heads)} | pairs or rows |", f"|---|---|---|{'---|' * len(others)}---|"]
+    for arm, says in found.says.items():
+        figures = list(found.trained[arm].values())
+        amount = "pairs" if any("pairs" in one for one in figures) else "rows"
         cells = [
-            f"`{arm}`: {about.says}",
-            _rate(interval(list(rates[arm].values()))),
-            "-" if arm == "sft" else _difference(compare(arm, "sft", rates).difference),
-            *(_mean(results.rates(place).get(arm, {}).values()) for place in others),
-            mean_text(figures, "pairs") if any("pairs" in one for one in figures) else mean_text(figures, "rows"),
+            f"`{arm}`: {says}",
+            value_text(interval(list(rates[arm].values()))),
+            "-" if arm == "sft" else signed_text(compare(arm, "sft", rates).difference),
+            *(_mean(found.rates(place).get(arm, {}).values()) for place in others),
+            f"{fmean(one[amount] for one in figures):,.0f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def endpoints_table(plan: Plan, results: Results) -> list[str]:
-    """One line per endpoint."""
-    lines = ["| named before the run | found | smallest that would be found | verdict |", "|---|---|---|---|"]
-    return [*lines, *(f"| {_compared(one)} |" for one in endpoints_of(plan, results))]
-
-
-def parts_table(plan: Plan, results: Results) -> list[str]:
+def parts_table(found: Recorded) -> list[str]:
     """One line per part of the pipeline that both of its arms were measured for."""
     lines = ["| part | with it - without | found | smallest that would be found | verdict |", "|---|---|---|---|---|"]
-    rates = results.rates(plan.first_place)
-    for part, arm, against in PARTS:
-        if rates.get(arm, {}).keys() & rates.get(against, {}).keys():
-            lines.append(f"| {part} | {_compared(compare(arm, against, rates))} |")
-    return lines
+    rates = found.rates(FIRST)
+    compared = ((part, arm, against) for part, arm, against in PARTS if {arm, against} <= rates.keys())
+    return [*lines, *(f"| {part} | {_compared(compare(arm, against, rates))} |" for part, arm, against in compared)]
+
+
+def endpoints_table(found: Recorded) -> list[str]:
+    """One line per difference that was named before and is no part."""
+    lines = ["| named before the run | found | smallest that would be found | verdict |", "|---|---|---|---|"]
+    rates = found.rates(FIRST)
+    named = {(arm, against) for _, arm, against in PARTS}
+    return [*lines, *(f"| {_compared(compare(*end, rates))} |" for end in found.endpoints if end not in named)]
 
 
 def _compared(one: Compared) -> str:
-    least = "-" if one.detectable is None else _plain(one.detectable)
-    return f"`{one.arm}` - `{one.against}` | {_difference(one.difference)} | {least} | {one.verdict}"
+    least = "-" if one.detectable is None else plain(one.detectable)
+    return f"`{one.arm}` - `{one.against}` | {signed_text(one.difference)} | {least} | {one.verdict}"
 
 
 def _mean(values: Collection[float]) -> str:
-    return _plain(fmean(values)) if values else "-"
+    return plain(fmean(values)) if values else "-"
 
 
-def _plain(value: float) -> str:
-    return f"{value:.3f}".replace("0.", ".", 1)
+def tables(name: str) -> list[str]:
+    """All lines of a plan before R1."""
+    found = recorded(name)
+    return [
+        line
+        for lines in (endpoints_table(found), parts_table(found), arms_table(found))
+        if len(lines) > 2
+        for line in lines
+    ]
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("0.", ".", 1)
-
-
-def _rate(found: Interval) -> str:
-    if found.low is None or found.high is None:
-        return _plain(found.mean)
-    return f"{_plain(found.mean)} ({_plain(max(0.0, found.low))} to {_plain(min(1.0, found.high))})"
-
-
-def _difference(found: Interval) -> str:
-    if found.low is None or found.high is None:
-        return _signed(found.mean)
-    return f"{_signed(found.mean)} ({_signed(found.low)} to {_signed(found.high)})"
-
-
-def tables(plan: Plan, results: Results) -> list[list[str]]:
-    """All of them, as lists of lines."""
-    named = {(arm, against) for _, arm, against in PARTS}
-    said = all((end.arm, end.against) in named for end in plan.endpoints)
-    found = [[] if said else endpoints_table(plan, results), parts_table(plan, results), arms_table(plan, results)]
-    return [lines for lines in found if len(lines) > 2]
-
-
-def main(arguments: Sequence[str]) -> None:
-    asked = argparse.ArgumentParser()
-    asked.add_argument("--plan", choices=tuple(PLANS))
-    asked.add_argument("files", nargs="*", type=Path, metavar="results.json")
-    given = asked.parse_args(arguments)
-    for name in [given.plan or "arms"] if given.files else [given.plan] if given.plan else PLANS:
-        plan, results = kept(name, given.files)
-        missing = [str(seed) for seed in plan.seeds.untouched if seed not in results.seeds]
-        if missing:
-            sys.exit(f"seeds {', '.join(missing)} are not run yet: untouched seeds are looked at once, all together")
-        print("\n\n".join("\n".join(lines) for lines in tables(plan, results)), end="\n\n")
+def main(files: Sequence[str]) -> None:
+    plan = load_plan()
+    if not files:
+        for name in RECORDED:
+            print("\n".join(tables(name)), end="\n\n")
+    print(
+        table_of(plan, read_seeds(plan, [Path(file) for file in files] or sorted((KEPT / "r1").glob("*.json")))), end=""
+    )
 
 
 if __name__ == "__main__":

@@ -1,26 +1,17 @@
 from __future__ import annotations
 
 import pytest
-from efficacy_lab.rows import Pair, Row, encode_row, reply_of
+from efficacy_lab.rows import Action, Step, action_of, call, encoded
 from efficacy_lab.words import AGENT, CALL, END, Conversation, SlotsUsedUp, Vocabulary, WordsConfig, join, split
 from hypothesis import given
 from hypothesis import strategies as st
 
-CALL_MESSAGE = {
-    "role": "assistant",
-    "content": "",
-    "tool_calls": [{"type": "function", "function": {"name": "look", "arguments": {"place": "city/mirova-00d3"}}}],
-}
+LOOK = call("look", place="city/mirova-00d3")
 
 
-def question(name: str) -> list[dict[str, object]]:
-    return [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": f"Where was {name} born?"},
-        CALL_MESSAGE,
-        {"role": "tool", "name": "look", "content": f"- [{name}](person/x), born_in: Mirova\n- end"},
-        {"role": "assistant", "content": "Mirova"},
-    ]
+def steps(name: str) -> tuple[str, tuple[Step, ...]]:
+    """A question, and the call that answers it."""
+    return f"Where was {name} born?", (Step(LOOK, f"- [{name}](person/x), born_in: Mirova\n- end"),)
 
 
 NAMES = ("Orvan Tells", "Kessa Blum", "Ib Marrow", "Una Fletch")
@@ -89,40 +80,33 @@ def test_a_slot_that_stands_for_nothing_is_marked() -> None:
 
 
 def test_only_what_the_agent_wrote_is_a_target() -> None:
-    vocabulary = learned()
-    encoded = encode_row(Row("r", "t", tuple(question("Orvan Tells"))), vocabulary.tables(), "r")
-    ids, targets = encoded.ids.tolist(), encoded.targets.tolist()
-    assert len(ids) == len(targets)
-    for at, one in enumerate(ids):
-        if one == AGENT:
-            assert not targets[at]
-            end = ids.index(END, at)
-            assert all(targets[at + 1 : end + 1])
+    row = encoded(learned().tables(), *steps("Orvan Tells"), Action(None, "Mirova"))
+    ids, targets = row.ids.tolist(), row.targets.tolist()
     inside = [at for at, one in enumerate(ids) if one == AGENT]
-    written = sum(ids.index(END, at) - at for at in inside)
-    assert sum(targets) == written
+    ends = [ids.index(END, at) for at in inside]
+    assert [at for at, wanted in enumerate(targets) if wanted] == [
+        place for at, end in zip(inside, ends, strict=True) for place in range(at + 1, end + 1)
+    ]
     assert ids[inside[0] + 1] == CALL
 
 
-def test_of_a_pair_only_the_sides_are_targets_and_the_prompt_is_read_alike() -> None:
+def test_of_a_correction_only_the_side_is_a_target_and_what_is_before_is_read_alike() -> None:
     tables = learned().tables()
-    messages = tuple(question("Orvan Tells"))
-    other = {"role": "assistant", "content": "Orvan"}
-    chosen, rejected = Pair("p", "t", messages[:4], messages[4:], (other,)).sides
-    good, bad = (encode_row(side, tables, "p") for side in (chosen, rejected))
+    sides = (Action(None, "Mirova"), Action(None, "Orvan"))
+    good, bad = (encoded(tables, *steps("Orvan Tells"), side, first=1) for side in sides)
     shared = len(good.ids) - int(good.targets.sum())
     assert good.ids[:shared].tolist() == bad.ids[:shared].tolist()
     assert not good.targets[:shared].any()
     assert good.targets[shared:].all()
 
 
-def test_a_reply_is_read_as_it_was_written() -> None:
-    tables = learned().tables()
-    conversation = Conversation(tables, "one")
-    ids = [CALL, *conversation.ids('look{"place":"city/mirova-00d3"}')]
-    assert reply_of(ids, conversation) == ("", [("look", '{"place":"city/mirova-00d3"}')])
-    assert reply_of(conversation.ids("Mirova"), conversation) == ("Mirova", [])
-    assert reply_of([CALL, *conversation.ids("look")], conversation) == ("", [("look", "")])
+def test_a_turn_is_read_as_it_was_written() -> None:
+    conversation = Conversation(learned().tables(), "one")
+    ids = [CALL, *conversation.ids(LOOK.written)]
+    assert action_of(ids, conversation) == LOOK
+    assert action_of(conversation.ids("Mirova"), conversation) == Action(None, "Mirova")
+    for wrong in ([CALL, *conversation.ids("look")], [*conversation.ids("so"), *ids], [*ids, *ids]):
+        assert action_of(wrong, conversation) is None
 
 
 def test_names_in_links_are_slots_however_frequent() -> None:

@@ -2,146 +2,60 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from efficacy_lab.serving import environment
 from synth.cli.app import run as run_application
-
-if TYPE_CHECKING:
-    from efficacy_lab.experiment import Results
 
 __all__ = ["efficacy", "main"]
 
 
 def efficacy(
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Shards and replies (default: in --out)."),
-    ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results and models go.")] = Path(
         "out/efficacy"
     ),
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            "--plan",
-            metavar="FILE",
-            help="Arms, seeds and endpoints in YAML, `large` or `faults`; else those that ship.",
-        ),
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="DIR", help="Shards of builds (default: in --out).")
     ] = None,
-    arms: Annotated[str, typer.Option("--arms", help="core, full, or names with commas.")] = "core",
-    places: Annotated[
-        str | None, typer.Option("--places", help="Where arms are tested: full, or names with commas; the first.")
-    ] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="How many development seeds; all.")] = None,
-    final: Annotated[
-        bool, typer.Option("--final", help="Run the untouched seeds: once, when nothing is changed any more.")
-    ] = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", min=1, help="Processes: seeds and bases at once, each in one thread.")
-    ] = 1,
-    device: Annotated[str, typer.Option("--device", help="Where models are: cpu, cuda, cuda:1.")] = "cpu",
-    only: Annotated[
-        str | None,
-        typer.Option("--only", metavar="SEEDS", help="Run these alone (numbers, commas): a run over several machines."),
-    ] = None,
-    parts: Annotated[
-        list[Path] | None,
-        typer.Option("--with", metavar="FILE", help="results.json of another machine (repeatable): not run again."),
-    ] = None,
-    worker: Annotated[bool, typer.Option("--worker", hidden=True)] = False,
+    plan: Annotated[Path | None, typer.Option("--plan", metavar="FILE", help="A plan in YAML; else R1.")] = None,
+    seeds: Annotated[
+        str, typer.Option("--seeds", help="development, untouched (run once, when nothing is changed), or numbers.")
+    ] = "development",
 ) -> None:
-    """Train a tiny decoder on exported rows, let it act, compare arms. The same command goes on after a kill.
+    """Train a tiny decoder on runs of a generated world, let it act, compare arms.
 
-    DIR/development (or DIR/final) gets table.md and results.json, brought up to date after each arm of
-    each seed; with --jobs, when all are finished. Of untouched seeds that are run in parts (--only) there is
-    results.json alone until the last part is run, --with those of the others. Needs the extra "train".
+    One seed after the other; DIR gets seed-N.json of each. The same command goes on after a kill, and a seed that is
+    finished is not run again. Prints the table of all seeds of the kind that are in DIR. Needs the extra "train".
     """
-    from efficacy_lab.experiment import check_choice, run_plan
-    from efficacy_lab.parts import chosen_seeds, groups, joined, read_results
-    from efficacy_lab.plan import Purpose, load_plan
-    from efficacy_lab.table import table_of, write_findings, write_results
-    from efficacy_lab.work import Trainer
+    from efficacy_lab.experiment import run_seed
+    from efficacy_lab.plan import SHIPPED, load_plan
+    from efficacy_lab.table import read_seeds, table_of
+    from synth.errors import InputError
 
-    found = load_plan(plan)
-    chosen = {"core": found.core, "full": tuple(found.arms)}.get(arms, tuple(arms.split(",")))
-    where = {None: (found.first_place,), "full": tuple(found.data.places)}.get(places) or tuple(str(places).split(","))
-    check_choice(found, chosen, where)
-    purpose: Purpose = "final" if final else "development"
+    found = load_plan(plan or SHIPPED)
+    known = (*found.seeds.development, *found.seeds.untouched)
+    kinds = {"development": found.seeds.development, "untouched": found.seeds.untouched}
+    try:
+        wanted = kinds.get(seeds) or tuple(int(one) for one in seeds.split(","))
+    except ValueError:
+        wanted = ()
+    if not wanted or set(wanted) - set(known):
+        mend = f"say development, untouched, or some of {', '.join(map(str, known))}, with commas"
+        raise InputError(f"{seeds!r} are no seeds of the plan", where="--seeds", mend=mend)
     begun = monotonic()
 
     def told(line: str) -> None:
         print(f"{monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
 
-    given = ["--device", device, *(["--final"] if final else [])]
-    for name, value in (("--store", store), ("--plan", plan), ("--places", places), ("--seeds", seeds)):
-        given += [] if value is None else [name, str(value)]
-    every = found.seeds_for(purpose, seeds)
-    held = read_results(parts or (), found, purpose, chosen, where)
-    wanted = chosen_seeds(only, every, held.seeds)
-    run = partial(run_plan, found, out=out, purpose=purpose, arms=chosen, seeds=seeds, places=where, only=wanted)
-    trainer = Trainer(found, store or out / "store", device=device)
-    if worker:  # the process that started this one makes the table
-        run(trainer, told=told)
-        return
-    whole = {*wanted, *held.seeds} >= {*every}
-
-    def shown(results: Results) -> None:
-        if final and not whole:
-            write_results(out / purpose, joined(held, results))
-        else:
-            write_findings(out / purpose, found, joined(held, results))
-
-    if jobs > 1:
-        bases = groups(found, chosen)
-        work = [(seed, names) for names in bases for seed in wanted]
-        if len(work) > 1:
-            _in_processes(["--out", str(out), *given], work, jobs)
-    results = run(trainer, told=told, shown=shown)
-    shown(results)
-    if final and not whole:
-        told(f"done: {out / purpose}/results.json; the table comes with the last part (--with)")
-        return
-    told(f"done: {out / purpose}/table.md, results.json")
-    print(table_of(found, joined(held, results)), end="")
-
-
-def _in_processes(given: Sequence[str], work: Sequence[tuple[int, Sequence[str]]], jobs: int) -> None:
-    """Run the command with ``given`` for each (seed, arms) of ``work`` in a process of its own, ``jobs`` at once.
-
-    Raises:
-        BuildError: one of them failed; what it said stands on standard error.
-    """
-    from synth.errors import BuildError
-
-    command = [sys.executable, "-m", "efficacy_lab", *given, "--worker"]
-    waiting, running = list(work), dict[int, tuple[int, subprocess.Popen[bytes]]]()
-    try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                seed, arms = waiting.pop(0)
-                process = subprocess.Popen([*command, "--only", str(seed), "--arms", ",".join(arms)], env=environment())
-                running[process.pid] = seed, process
-            for number, (seed, process) in list(running.items()):
-                with suppress(subprocess.TimeoutExpired):
-                    if process.wait(0.2):
-                        mend = "see the line above; the same command goes on from what is finished"
-                        raise BuildError("it was not finished", where=f"seed {seed}", mend=mend)
-                    del running[number]
-    finally:
-        for _, process in running.values():
-            process.terminate()
-        for _, process in running.values():
-            process.wait()
+    for seed in wanted:
+        run_seed(found, seed, out, store or out / "store", told)
+    shown = found.seeds.untouched if set(wanted) & set(found.seeds.untouched) else found.seeds.development
+    files = [file for seed in shown if (file := out / f"seed-{seed}.json").is_file()]
+    print(table_of(found, read_seeds(found, files)), end="")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -28,7 +28,7 @@ class Trained:
     @property
     def name(self) -> str:
         """Names the model by its content."""
-        held = [[key, tensor.cpu().numpy().tobytes().hex()] for key, tensor in sorted(self.weights.items())]
+        held = [[key, tensor.numpy().tobytes().hex()] for key, tensor in sorted(self.weights.items())]
         return (
             f"tiny-{digest(held, self.decoder.model_dump(mode='json'), self.vocabulary.model_dump(mode='json'))[:16]}"
         )
@@ -57,7 +57,7 @@ def load_trained(folder: Path) -> Trained:
     body = read_sealed_json(folder / "model.json")
     if body is None:
         raise InputError("there is no trained model", where=str(folder))
-    weights = torch.load(folder / "weights.pt", weights_only=True, map_location=torch.get_default_device())
+    weights = torch.load(folder / "weights.pt", weights_only=True)
     trained = Trained(
         DecoderConfig.model_validate(body["decoder"]), Vocabulary.model_validate(body["vocabulary"]), weights
     )

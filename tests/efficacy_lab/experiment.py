@@ -1,247 +1,386 @@
-"""Run a plan: seed by seed, arm by arm, each finished step in a file of its own. The same command goes on after a kill.
-
-What a step does is the business of a :class:`Worker`; this module knows the order, what is done already, and that the
-untouched seeds are run with one plan only.
-"""
+"""One seed of a plan: base, collection, arms. Each finished step is a file: the same command goes on after a kill."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol
+from statistics import fmean
+from time import monotonic
+from typing import Any
 
-from pydantic import Field
-
-from efficacy_lab.plan import Arm, Plan, Purpose, Teach
+from efficacy_lab.checkpoints import Trained, load_trained, save_trained
+from efficacy_lab.lazy import torch
+from efficacy_lab.model import Weights, count, fresh
+from efficacy_lab.plan import Arm, Place, Plan
+from efficacy_lab.rows import Action, Encoded, Step, encoded, texts_of
+from efficacy_lab.runs import Live, Model, Run, follow, play
+from efficacy_lab.search import Correction, Searched, deviations, search
+from efficacy_lab.sizes import DecoderConfig
+from efficacy_lab.training import PairBatch, train_pairs, train_rows, turn_scores
+from efficacy_lab.words import SlotsUsedUp, Tables, Vocabulary
+from efficacy_lab.world import Swaps, World, open_world, swapped_relations
 from synth.errors import InputError
-from synth.identity import digest
-from synth.schemas.described import Described
-from synth.store.files import read_sealed_json, write_sealed_json
+from synth.identity import derive_generator, digest
+from synth.store.files import read_sealed_json, write_file, write_sealed_json
 
-__all__ = ["BY_HOPS", "Measured", "Results", "TooFew", "Worker", "check_choice", "run_plan"]
+__all__ = ["Collected", "Learned", "SeedRun", "compose", "run_seed"]
 
-
-class TooFew(Exception):
-    """There is too little for an arm to train on; the message says how much of what. A result, not a mistake."""
+Told = Callable[[str], None]
 
 
-_MISSING = "missing"
-BY_HOPS = "hops "
-"""Facts whose names begin so are success rates of the tasks of so many hops."""
-
-
-class Measured(Described):
-    """What an arm did at a place."""
-
-    tasks: int = Field(ge=1)
-    """Tasks that it was given."""
-    runs: int = Field(ge=1)
-    """Runs that were asked of it, of all tasks."""
-    successes: int = Field(ge=0)
-    """Runs with the right answer; one that was rejected is not success."""
-    turns: float
-    """Mean turns of its runs."""
-    facts: dict[str, float] = {}
-    """What else there is to know of the place."""
-
-    @property
-    def rate(self) -> float:
-        return self.successes / self.runs
-
-
-class Results(Described):
-    """All that is finished."""
-
-    plan: str
-    """The plan's key."""
-    purpose: Purpose
-    measured: dict[str, dict[str, dict[int, Measured]]]
-    """Place -> arm -> seed -> what was measured."""
-    trained: dict[str, dict[int, dict[str, float]]]
-    """Arm -> seed -> figures of its training: ``rows``, ``pairs``, ``share`` of the failed steps, ..."""
-    missing: dict[str, dict[int, str]] = {}
-    """Arm -> seed -> why there is no such model: "3 pairs"."""
-
-    @property
-    def seeds(self) -> list[int]:
-        """Those of which anything is finished."""
-        found = {seed for arms in self.measured.values() for seeds in arms.values() for seed in seeds}
-        return sorted(found.union(*self.trained.values(), *self.missing.values()))
-
-    def rates(self, place: str) -> dict[str, dict[int, float]]:
-        """Arm -> seed -> success rate."""
-        arms = self.measured.get(place, {})
-        return {arm: {seed: one.rate for seed, one in seeds.items()} for arm, seeds in arms.items()}
-
-
-class Worker(Protocol):
-    """Does the work; every method may be called again for what it began before, and then goes on."""
-
-    def base(self, seed: int, teach: Teach, folder: Path) -> dict[str, float]:
-        """Train a base into ``folder``; figures of it."""
-
-    def collect(self, seed: int, base: Path, folder: Path) -> dict[str, float]:
-        """Let the base in ``base`` act, and search its failures; figures of it."""
-
-    def update(self, seed: int, name: str, arm: Arm, base: Path, collected: Path, folder: Path) -> dict[str, float]:
-        """Train ``arm`` from ``base`` into ``folder``; figures of it.
-
-        Raises:
-            TooFew: there is too little to train on.
-        """
-
-    def measure(self, seed: int, place: str, model: Path) -> Measured:
-        """Let the model in ``model`` act at a place."""
-
-
-def run_plan(
-    plan: Plan,
-    worker: Worker,
-    out: Path,
-    *,
-    purpose: Purpose,
-    arms: Sequence[str],
-    seeds: int | None = None,
-    places: Sequence[str] | None = None,
-    only: Collection[int] | None = None,
-    told: Callable[[str], None] = lambda line: None,
-    shown: Callable[[Results], None] = lambda results: None,
-) -> Results:
-    """What ``arms`` do at ``places`` (None = the first), over the seeds of ``purpose``.
-
-    Args:
-        only: Of the seeds these alone: for processes and machines that work beside others on the same plan.
-        told: Called with a line before each step.
-        shown: Called with all that is finished after each arm of each seed.
+def run_seed(plan: Plan, seed: int, out: Path, store: Path, told: Told) -> Path:
+    """Run a seed of ``plan`` to its end; gives ``OUT/seed-N.json``. One that is finished is not run again.
 
     Raises:
-        InputError: an arm or a place that does not exist, or an arm that is tested at none of them; or the untouched
-            seeds were begun with another plan.
+        InputError: an untouched seed was begun with another plan.
     """
-    where = places or (plan.first_place,)
-    check_choice(plan, arms, where)
-    if purpose == "final":
-        _claim(out / purpose / "plan.json", plan)
-    state = _State(out / purpose, plan, told)
-    results = Results(plan=plan.key, purpose=purpose, measured={}, trained={})
-    for seed in plan.seeds_for(purpose, seeds):
-        if only is not None and seed not in only:
-            continue
-        for name in arms:
-            arm = plan.arms[name]
-            model = _train(plan, worker, state, seed, name, arm, results)
-            if model is None:
-                shown(results)
-                continue
-            for place in plan.tested(name, where):
-                key = [place, _about(plan, arm), *([_about(plan, plan.arms[arm.start])] if arm.start else [])]
-
-                def measure(seed: int = seed, place: str = place, model: Path = model) -> dict[str, Any]:
-                    return worker.measure(seed, place, model).model_dump(mode="json")
-
-                body = state.done(seed, f"measured-{place}-{name}", key, measure)
-                results.measured.setdefault(place, {}).setdefault(name, {})[seed] = Measured.model_validate(body)
-            shown(results)
-    return results
+    file = out / f"seed-{seed}.json"
+    begun = out / f"seed-{seed}" / "plan.json"
+    held = read_sealed_json(begun)
+    if held is not None and held["plan"] != plan.key and seed not in plan.seeds.development:
+        what = f"seed {seed} was begun with another plan; what is run again after a look is not a test"
+        raise InputError(what, where=str(begun), mend="go on with that plan, or name new untouched seeds in a new one")
+    if file.is_file() and json.loads(file.read_text())["plan"] == plan.key:
+        told(f"seed {seed} is finished: {file}")
+        return file
+    begun.parent.mkdir(parents=True, exist_ok=True)
+    write_sealed_json(begun, {"plan": plan.key})
+    write_file(file, (json.dumps(SeedRun(plan, seed, begun.parent, store, told).results(), indent=1) + "\n").encode())
+    return file
 
 
-def check_choice(plan: Plan, arms: Sequence[str], places: Sequence[str]) -> None:
-    """Whether the plan has all of them.
+@dataclass(frozen=True)
+class Collected:
+    """What the base did, and what the search of its failures found."""
 
-    Raises:
-        InputError: an arm or a place that does not exist, or an arm that is tested at none of them.
-    """
-    for named, known in ((arms, plan.arms), (places, plan.data.places)):
-        strange = [one for one in named if one not in known]
-        if strange:
-            raise InputError(f"there is no {strange[0]!r}", mend=f"choose among {', '.join(known)}")
-    for name in arms:
-        if not plan.tested(name, places):
-            mend = "name another place, or let all arms be tested there, in the plan"
-            raise InputError(f"{name!r} is tested at none of {', '.join(places)}", mend=mend)
+    runs: dict[str, list[Run]]
+    """Of the searched and of the other half of the tasks."""
+    further: dict[str, list[Run]]
+    """More runs of the same tasks, for arms that have calls to spare."""
+    searches: dict[float, list[Searched]]
+    """Of an expert that is wrong in so much: the search of each failed run of the searched half."""
+    demonstrations: dict[float, list[Run]]
+    """The expert's own runs of the searched half, in the order in which they are asked for."""
+    proposals: dict[float, list[tuple[Correction | None, int]]]
+    """Of each failed run of the other half, in the order in which they are asked for: the first step at which the
+    expert would do something else, and how often it was asked."""
 
-
-def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm: Arm, results: Results) -> Path | None:
-    """The folder of the arm's model; None where there was too little to train on."""
-    teach = digest(arm.teach.model_dump(mode="json"))[:12]
-    base = state.folder(seed, f"base-{teach}")
-    figures = state.done(
-        seed, f"base-{teach}", arm.teach.model_dump(mode="json"), lambda: worker.base(seed, arm.teach, base)
-    )
-    if arm.rows is None and arm.pairs is None:
-        results.trained.setdefault(name, {})[seed] = figures
-        return base
-    about: Any = _about(plan, arm)
-    of, made_of = teach, None
-    if arm.start is not None:
-        first = plan.arms[arm.start]
-        # Its own figures are told where it is an arm of the run itself.
-        apart = results.model_copy(update={"trained": {}, "missing": {}})
-        model = _train(plan, worker, state, seed, arm.start, first, apart)
-        if model is None:
-            results.missing.setdefault(name, {})[seed] = f"no {arm.start}"
-            return None
-        base, of, made_of = model, arm.start, _about(plan, first)
-        about = [about, made_of]
-    collected = state.folder(seed, f"collected-{of}")
-    if arm.rows != "teacher":
-        state.done(seed, f"collected-{of}", made_of, lambda: worker.collect(seed, base, collected))
-    folder = state.folder(seed, f"arm-{name}")
-
-    def update() -> dict[str, Any]:
-        try:
-            return worker.update(seed, name, arm, base, collected, folder)
-        except TooFew as few:
-            return {_MISSING: str(few)}
-
-    figures = state.done(seed, f"arm-{name}", about, update)
-    if _MISSING in figures:
-        results.missing.setdefault(name, {})[seed] = figures[_MISSING]
-        return None
-    results.trained.setdefault(name, {})[seed] = figures
-    return folder
+    def budget(self, price: int) -> int:
+        """Calls that verification with an expert who is never wrong takes, all runs included."""
+        found = self.searches[0.0]
+        return sum(run.calls for run in self.runs["searched"]) + sum(one.policy + price * one.expert for one in found)
 
 
-def _about(plan: Plan, arm: Arm) -> Any:
-    return [
-        arm.model_dump(mode="json", exclude={"says"} if arm.start else {"says", "start"}),
-        plan.pairs.model_dump(mode="json") if arm.pairs else None,
-    ]
+@dataclass(frozen=True)
+class Learned:
+    """What an arm learns from, and what it took."""
+
+    own: list[Run]
+    """The policy's own successes, each once."""
+    added: list[Correction]
+    demonstrations: list[Run]
+    policy: int
+    expert: int
 
 
-def _claim(file: Path, plan: Plan) -> None:
-    held = read_sealed_json(file)
-    if held is not None and held["plan"] != plan.key:
-        raise InputError(
-            "the untouched seeds were begun with another plan; what is run again after a look is not a test",
-            where=str(file),
-            mend="go on with that plan, or name new untouched seeds in a new one",
+def compose(arm: Arm, found: Collected) -> Learned:
+    """Spend the budget of the arm's price: first on what it adds, then on further runs of its own."""
+    half = "other" if arm.adds == "proposals" else "searched"
+    own, budget = list(found.runs[half]), found.budget(arm.price)
+    policy, expert = sum(run.calls for run in own), 0
+    added: list[Correction] = []
+    shown: list[Run] = []
+    if arm.adds == "verified":
+        for one in found.searches[arm.wrong]:
+            if policy + one.policy + arm.price * (expert + one.expert) > budget:
+                break
+            policy, expert = policy + one.policy, expert + one.expert
+            added += [one.verified] if one.verified is not None else []
+    elif arm.adds is not None:
+        verified = compose(arm.model_copy(update={"adds": "verified"}), found)
+        if arm.adds == "demonstrations":
+            for run in found.demonstrations[arm.wrong]:
+                if expert + run.calls > verified.expert:
+                    break
+                expert += run.calls
+                shown += [run] if run.success else []
+        else:
+            for correction, asked in found.proposals[arm.wrong]:
+                if len(added) == len(verified.added) or policy + arm.price * (expert + asked) > budget:
+                    break
+                expert += asked
+                added += [correction] if correction is not None else []
+    for run in found.further[half]:
+        if policy + run.calls + arm.price * expert > budget:
+            break
+        policy += run.calls
+        own.append(run)
+    once = {(run.task, tuple(step.action for step in run.steps), run.answer): run for run in own if run.success}
+    return Learned(list(once.values()), added, shown, policy, expert)
+
+
+class SeedRun:
+    """One thread, so that sums come out the same everywhere."""
+
+    def __init__(self, plan: Plan, seed: int, folder: Path, store: Path, told: Told) -> None:
+        torch.set_num_threads(1)
+        self.plan, self.seed, self._folder, self._store, self._told = plan, seed, folder, store, told
+
+    def results(self) -> dict[str, Any]:
+        """Everything that the seed shows: of each arm which tasks it solved, at each temperature."""
+        # What arms rest on; each of them is told apart by its own key.
+        common = self.plan.model_dump(
+            mode="json", include={"decoder", "words", "reading", "acting", "recipe", "swapped"}
         )
-    if held is None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_sealed_json(file, {"plan": plan.key})
+        common |= {"teach": self.plan.places.teach.model_dump(mode="json")}
+        base = self._done("base", common, self._base)
+        parts = self.plan.model_dump(mode="json", include={"turns", "rollouts", "k"})
+        wrong = sorted({arm.wrong for arm in self.plan.arms.values()})
+        common |= {**parts, "wrong": wrong, "collect": self.plan.places.collect.model_dump(mode="json")}
+        self._done("collected", common, self._collect)
+        test = self.plan.places.test.model_dump(mode="json")
+        common |= {"test": test, "temperatures": self.plan.temperatures}
+        arms = {}
+        for name, arm in self.plan.arms.items():
+            own = arm.model_dump(mode="json", exclude={"says"})
+            config = self.plan.pairs if arm.pairs else self.plan.update
+            key = {**common, "arm": own, "train": config.model_dump(mode="json")}
+            arms[name] = self._done(f"arm-{name}", key, partial(self._arm, arm))
+        routes = [self._test.route(number, self._swaps) for number in range(len(self._test.tasks))]
+        gold = [None if route is None else route.answer for route in self._test.gold]
+        affected = _bits(route is None or route.answer != right for route, right in zip(routes, gold, strict=True))
+        return {"plan": self.plan.key, "seed": self.seed, "affected": affected, "base": base, "arms": arms}
 
+    # -- steps
 
-class _State:
-    """Finished steps, each a sealed file that says what it was made of."""
+    def _base(self) -> dict[str, Any]:
+        """Learn to read runs that swap relations, then to act as they do."""
+        plan, world = self.plan, self._taught
+        routes = [world.route(number, self._swaps) for number in range(len(world.tasks))]
+        runs = [run for run in self._played(world, follow(routes), "teach") if run.answer is not None]
+        vocabulary = Vocabulary.learn([texts_of(*_parts(world, run)) for run in runs], plan.words)
+        rows = self._rows(world, runs, vocabulary.tables())
+        if 2 * len(rows) < len(world.tasks):
+            what = f"{len(rows)} of {len(world.tasks)} taught runs fit into {plan.decoder.context} tokens"
+            raise InputError(what, where="decoder.context", mend="give more (decoder.context; words.slots)")
+        weights = fresh(plan.decoder, vocabulary.size, self.seed)
+        losses: list[float] = []
+        for number, config in enumerate((plan.reading, plan.acting)):
+            weights = train_rows(
+                weights, plan.decoder, rows, vocabulary.slot_ids, config, seed=self.seed + number,
+                checkpoint=self._folder / "training.pt", told=lambda step, loss: losses.append(loss),
+            )  # fmt: skip
+        save_trained(self._folder / "base", Trained(plan.decoder, vocabulary, weights))
+        swapped = sum(route is not None and route.swapped for route in routes) / len(routes)
+        return {"rows": len(rows), "swapped": swapped, "parameters": count(weights), "loss": fmean(losses[-50:])}
 
-    def __init__(self, where: Path, plan: Plan, told: Callable[[str], None]) -> None:
-        self._where, self._told = where, told
-        # What every step rests on; arms are told apart by the keys of their own steps.
-        self._common = digest(plan.model_dump(mode="json", exclude={"seeds", "arms", "core", "endpoints", "pairs"}))
+    def _collect(self) -> dict[str, Any]:
+        """Let the base act, search half of its failures, ask the expert about the other half."""
+        plan, world = self.plan, self._acted
+        tasks = range(len(world.tasks))
+        halves = {"searched": tasks[: len(tasks) // 2], "other": tasks[len(tasks) // 2 :]}
+        actor = Model(self._trained, 1.0)
 
-    def folder(self, seed: int, step: str) -> Path:
-        return self._where / f"seed-{seed}" / step
+        def round_(half: str, number: int) -> list[Run]:
+            return list(play([Live(world, task, f"run/{number}") for task in halves[half]], actor, plan.turns))
 
-    def done(self, seed: int, step: str, key: Any, act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        runs = {half: [run for number in range(plan.rollouts) for run in round_(half, number)] for half in halves}
+        failed = {half: [run for run in some if not run.success] for half, some in runs.items()}
+        order = derive_generator(self.seed, "order")
+        asked = [failed["other"][place] for place in order.permutation(len(failed["other"]))]
+        shown = order.permutation(len(halves["searched"])).tolist()
+        searches: dict[float, list[Searched]] = {}
+        demonstrations: dict[float, list[Run]] = {}
+        proposals: dict[float, list[tuple[Correction | None, int]]] = {}
+        for wrong in {0.0, *(arm.wrong for arm in plan.arms.values())}:
+            expert = self._expert(wrong)
+            searches[wrong] = search(
+                world, failed["searched"], expert, actor, k=plan.k, turns=plan.turns, name=f"search/{wrong}"
+            )
+            routes = [world.route(number, expert) for number in tasks]
+            demonstrations[wrong] = list(play([Live(world, task, "") for task in shown], follow(routes), plan.turns))
+            proposals[wrong] = [next(deviations(world, run, expert)) for run in asked]
+            self._told(
+                f"  expert wrong in {wrong}: {sum(one.verified is not None for one in searches[wrong])} verified"
+            )
+        found = Collected(runs, {"searched": [], "other": []}, searches, demonstrations, proposals)
+        for half, further in found.further.items():
+            dearest = max(arm.price for arm in plan.arms.values()) if half == "searched" else 1
+            number = plan.rollouts
+            while sum(run.calls for run in [*runs[half], *further]) < found.budget(dearest):
+                further += round_(half, number)
+                number += 1
+        return asdict(found)
+
+    def _arm(self, arm: Arm) -> dict[str, Any]:
+        """Train an arm from the base and test it."""
+        begun, plan, trained = monotonic(), self.plan, self._trained
+        figures: dict[str, Any] = {}
+        if arm.own:
+            learned = compose(arm, self._collected)
+            figures = {"policy": learned.policy, "expert": learned.expert}
+            weights = self._learn(arm, learned, figures)
+            trained = Trained(trained.decoder, trained.vocabulary, weights)
+        figures |= {"trained_s": round(monotonic() - begun, 1), "won": {}, "turns": {}}
+        for temperature in plan.temperatures:
+            runs = list(self._played(self._test, Model(trained, temperature), "test"))
+            figures["won"][str(temperature)] = _bits(run.success for run in runs)
+            figures["turns"][str(temperature)] = fmean(run.calls for run in runs)
+        figures["seconds"] = round(monotonic() - begun, 1)
+        said = ", ".join(f"{bits.count('1') / len(bits):.3f} at {heat}" for heat, bits in figures["won"].items())
+        self._told(f"  {said}; dose {figures.get('dose')}; {figures['seconds']:.0f} s")
+        return figures
+
+    def _learn(self, arm: Arm, learned: Learned, figures: dict[str, Any]) -> Weights:
+        """Weights after training on rows or pairs; ``figures`` get their numbers, and the dose before and after."""
+        plan, trained = self.plan, self._trained
+        tables, slots, file = trained.vocabulary.tables(), trained.vocabulary.slot_ids, self._folder / "training.pt"
+        own = self._rows(self._acted, learned.own, tables)
+        shown = self._rows(self._acted, learned.demonstrations, tables)
+        sides = [self._sides(one, tables) for one in learned.added]
+        both = [pair for pair in sides if pair is not None]
+        added = [*(right for right, _ in both), *shown]
+        figures |= {"own": len(own), "added": len(added)}
+        old = weights = trained.weights
+        if arm.pairs is not None:
+            pairs = [pair if arm.pairs == "right" else pair[::-1] for pair in both]
+            if pairs:
+                batch = PairBatch(tuple(good for good, _ in pairs), tuple(bad for _, bad in pairs))
+                weights = train_pairs(
+                    old, plan.decoder, batch, own, slots, plan.pairs, seed=self.seed, checkpoint=file
+                )  # fmt: skip
+            figures["dose"] = [_preferred(plan.decoder, some, pairs) for some in (old, weights)]
+            return weights
+        if rows := [*own, *added]:
+            weights = train_rows(old, plan.decoder, rows, slots, plan.update, seed=self.seed, checkpoint=file)
+        figures["dose"] = [_loss(plan.decoder, some, added or own) for some in (old, weights)]
+        return weights
+
+    # -- what they are made of
+
+    def _world(self, name: str, place: Place) -> World:
+        return open_world(self.plan.recipe_for(self.seed, place), self._folder / name, self._store)
+
+    @cached_property
+    def _taught(self) -> World:
+        return self._world("teach", self.plan.places.teach)
+
+    @cached_property
+    def _acted(self) -> World:
+        return self._world("collect", self.plan.places.collect)
+
+    @cached_property
+    def _test(self) -> World:
+        return self._world("test", self.plan.places.test)
+
+    @cached_property
+    def _relations(self) -> list[tuple[str, str, str]]:
+        return [self._taught.relation(leg) for route in self._taught.gold if route is not None for leg in route.legs]
+
+    @cached_property
+    def _swaps(self) -> Swaps:
+        return swapped_relations(self._relations, self.plan.swapped, "base", self.seed)
+
+    def _expert(self, wrong: float) -> Swaps:
+        return swapped_relations(self._relations, wrong, "expert", self.seed)
+
+    @cached_property
+    def _trained(self) -> Trained:
+        return load_trained(self._folder / "base")
+
+    @cached_property
+    def _collected(self) -> Collected:
+        held = read_sealed_json(self._folder / "collected.json")
+        assert held is not None
+        return _collected(held["made"])
+
+    def _played(self, world: World, actor: Any, name: str) -> Iterable[Run]:
+        return play([Live(world, task, name) for task in range(len(world.tasks))], actor, self.plan.turns)
+
+    def _rows(self, world: World, runs: Iterable[Run], tables: Tables) -> list[Encoded]:
+        """Those that fit into the context."""
+        found = (self._fitting(tables, (*_parts(world, run), 0)) for run in runs)
+        return [one for one in found if one is not None]
+
+    def _sides(self, one: Correction, tables: Tables) -> tuple[Encoded, Encoded] | None:
+        """(chosen, rejected); None where one of them does not fit into the context."""
+        question, first = self._acted.tasks[one.task].question, len(one.before)
+        sides = (one.chosen, one.rejected)
+        right, wrong = (self._fitting(tables, (question, one.before, side, first)) for side in sides)
+        return None if right is None or wrong is None else (right, wrong)
+
+    def _fitting(self, tables: Tables, row: tuple[str, Sequence[Step], Action | None, int]) -> Encoded | None:
+        try:
+            one = encoded(tables, *row)
+        except SlotsUsedUp:
+            return None
+        return one if len(one.ids) <= self.plan.decoder.context else None
+
+    def _done(self, step: str, key: Any, act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What ``act`` gave, now or in an earlier run."""
-        file = self._where / f"seed-{seed}" / f"{step}.json"
-        wanted = digest(self._common, key)
+        file = self._folder / f"{step}.json"
+        wanted = digest("step", key)
         held = read_sealed_json(file)
-        if held is not None and held["key"] == wanted:
-            return dict(held["made"])
-        self._told(f"seed {seed}: {step}")
-        self.folder(seed, step).mkdir(parents=True, exist_ok=True)
-        made = act()
-        write_sealed_json(file, {"key": wanted, "made": made})
-        return made
+        if held is None or held["key"] != wanted:
+            self._told(f"seed {self.seed}: {step}")
+            made = json.loads(json.dumps(act()))
+            write_sealed_json(file, {"key": wanted, "made": made})
+            return dict(made)
+        return dict(held["made"])
+
+
+def _parts(world: World, run: Run) -> tuple[str, Sequence[Step], Action | None]:
+    return world.tasks[run.task].question, run.steps, run.answer
+
+
+def _bits(values: Iterable[bool]) -> str:
+    return "".join("1" if value else "0" for value in values)
+
+
+def _loss(decoder: DecoderConfig, weights: Weights, rows: Sequence[Encoded]) -> float | None:
+    """Mean over the target tokens."""
+    if not rows:
+        return None
+    return -sum(turn_scores(weights, decoder, rows)) / sum(int(row.targets.sum()) for row in rows)
+
+
+def _preferred(decoder: DecoderConfig, weights: Weights, pairs: Sequence[tuple[Encoded, Encoded]]) -> float | None:
+    """Share of the pairs whose first side is the likelier one."""
+    if not pairs:
+        return None
+    sides = (turn_scores(weights, decoder, rows) for rows in zip(*pairs, strict=True))
+    return fmean(float(good > bad) for good, bad in zip(*sides, strict=True))
+
+
+def _collected(held: dict[str, Any]) -> Collected:
+    """What ``asdict`` made of it, from JSON."""
+
+    def action(one: Any) -> Action:
+        return Action(**one)
+
+    def steps(some: Any) -> tuple[Step, ...]:
+        return tuple(Step(action(one["action"]), one["observation"]) for one in some)
+
+    def run(one: Any) -> Run:
+        answer = None if one["answer"] is None else action(one["answer"])
+        return Run(one["task"], steps(one["steps"]), answer, one["success"], one["calls"])
+
+    def correction(one: Any) -> Correction | None:
+        return one and Correction(one["task"], steps(one["before"]), action(one["chosen"]), action(one["rejected"]))
+
+    def searched(one: Any) -> Searched:
+        return Searched(correction(one["verified"]), one["policy"], one["expert"])
+
+    def table(name: str, key: Any, make: Any) -> dict[Any, list[Any]]:
+        return {key(name): [make(one) for one in some] for name, some in held[name].items()}
+
+    return Collected(
+        table("runs", str, run),
+        table("further", str, run),
+        table("searches", float, searched),
+        table("demonstrations", float, run),
+        table("proposals", float, lambda pair: (correction(pair[0]), pair[1])),
+    )

@@ -74,15 +74,6 @@ def hidden_states(
 
     Without ``cache``, rows start at place 0; padding stands on the right, where nothing real can see it.
     """
-    low = config.precision == "bfloat16"
-    with torch.autocast(ids.device.type, torch.bfloat16, enabled=low):
-        stream, made = _layers(weights, config, ids, cache, past, before)
-    return stream.float(), made
-
-
-def _layers(
-    weights: Weights, config: DecoderConfig, ids: Any, cache: Cache | None, past: Any, before: Any
-) -> tuple[Any, Cache]:
     batch, places = ids.shape
     at = torch.arange(places).unsqueeze(0).expand(batch, -1)
     mask = None
@@ -105,8 +96,8 @@ def _layers(
         query, key = _rotate(query, turn), _rotate(key, turn)
         if cache is not None:
             keys, values = cache[layer]
-            keys[row, :, at] = key.transpose(1, 2).to(keys.dtype)
-            values[row, :, at] = value.transpose(1, 2).to(values.dtype)
+            keys[row, :, at] = key.transpose(1, 2)
+            values[row, :, at] = value.transpose(1, 2)
             key, value = keys[:, :, :seen], values[:, :, :seen]
         made.append((key, value))
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=cache is None)

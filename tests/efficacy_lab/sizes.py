@@ -22,8 +22,6 @@ class DecoderConfig(Described):
     """Heads of attention; each has ``dim / heads`` numbers, an even number of them."""
     context: int = Field(default=512, ge=16)
     """Tokens of prompt and reply together."""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """What the matrices are multiplied in; weights, sums of losses and draws stay float32 and wider."""
 
     @model_validator(mode="after")
     def _divides(self) -> DecoderConfig:
@@ -53,12 +51,6 @@ class TrainConfig(Described):
     """Of DPO."""
     anchor: float = Field(default=1.0, ge=0)
     """Weight of the log likelihood of the anchor's rows beside the loss on pairs."""
-    least: int = Field(default=1, ge=1)
-    """With fewer rows (or pairs) the arm is not trained, and the table says how few there were."""
-    growing: float = Field(default=0.0, ge=0, le=1)
-    """A curriculum: over this share of the steps, batches are drawn from the first third of the rows at the beginning
-    and from ever more of them, up to all. Rows then have to stand from easy to hard. 0 = all rows, always; pairs are
-    never drawn so."""
     every: int = Field(default=50, ge=1)
     """A checkpoint is written after so many steps."""
     shape: Literal["cosine", "constant"] = "cosine"

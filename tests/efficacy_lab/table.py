@@ -1,134 +1,174 @@
-"""Results as a table of Markdown: rates over seeds, then the endpoints that were named before."""
+"""Results as tables of Markdown: arms by kind of task, dose and calls, then the endpoints that were named before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any, TypeAlias, get_args
 
-from efficacy_lab.experiment import BY_HOPS, Measured, Results
-from efficacy_lab.plan import Plan, Purpose
-from efficacy_lab.statistics import Compared, Interval, compare, interval
-from synth.store.files import write_file
+from efficacy_lab.plan import Arm, Endpoint, Part, Plan
+from efficacy_lab.statistics import Interval, compare, interval
+from synth.errors import InputError
 
-__all__ = ["endpoints_of", "few_text", "mean_text", "table_of", "write_findings", "write_results"]
+__all__ = [
+    "Seed",
+    "arrived",
+    "endpoint_verdict",
+    "plain",
+    "rate",
+    "read_seeds",
+    "signed_text",
+    "table_of",
+    "value_text",
+]
 
-
-def write_findings(folder: Path, plan: Plan, results: Results) -> None:
-    """Write ``results.json`` and ``table.md``, both of the same results, into ``folder``."""
-    write_results(folder, results)
-    write_file(folder / "table.md", table_of(plan, results).encode())
-
-
-def write_results(folder: Path, results: Results) -> None:
-    """Write ``results.json`` alone: what a part of a run is, before the others are there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_file(folder / "results.json", results.model_dump_json(indent=1).encode())
-
-
-def endpoints_of(plan: Plan, results: Results) -> list[Compared]:
-    """The endpoints that the results can answer, in the plan's order."""
-    rates = results.rates(plan.first_place)
-    found = []
-    for end in plan.endpoints:
-        if rates.get(end.arm, {}).keys() & rates.get(end.against, {}).keys():
-            found.append(compare(end.arm, end.against, rates))
-    return found
+Seed: TypeAlias = Mapping[str, Any]
+"""What a ``seed-N.json`` holds."""
+PARTS: tuple[Part, ...] = get_args(Part)
+_PREFERRED = 0.85
+_HALVED = 0.5
 
 
-def table_of(plan: Plan, results: Results) -> str:
-    """All of it in Markdown."""
-    lines = [
-        f"Plan `{results.plan[:12]}`, {kind_text(results.purpose)}. Intervals are over seeds (95 %, Student's t).",
-        "",
+def read_seeds(plan: Plan, files: Sequence[Path]) -> list[Seed]:
+    """Results of seeds, in order.
+
+    Raises:
+        InputError: one is none, is of another plan, or of a seed that another file holds.
+    """
+    found: dict[int, Seed] = {}
+    for file in files:
+        try:
+            one = json.loads(file.read_text())
+            if one["plan"] != plan.key:
+                mend = f"run all seeds with one plan; this one is {plan.key[:12]}"
+                raise InputError(f"is of plan {one['plan'][:12]}", where=str(file), mend=mend)
+            if one["seed"] in found:
+                raise InputError(f"seed {one['seed']} is in another file, too", where=str(file), mend="leave one out")
+            found[one["seed"]] = one
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InputError("holds no results", where=str(file), mend="name a seed-N.json of the laboratory") from None
+    return [found[seed] for seed in sorted(found)]
+
+
+def rate(seed: Seed, arm: str, temperature: float, part: Part) -> float | None:
+    """Share of the tasks of a part that an arm solved; None where the seed has no such task."""
+    won, affected = seed["arms"][arm]["won"][str(temperature)], seed["affected"]
+    wanted = [
+        bit for bit, mark in zip(won, affected, strict=True) if part == "all" or (mark == "1") is (part == "affected")
     ]
-    for place, arms in results.measured.items():
-        rates = results.rates(place)
-        every = [one for seeds in arms.values() for one in seeds.values()]
-        hops = sorted({name for one in every for name in one.facts if name.startswith(BY_HOPS)})
-        lines += [
-            f"**{place}** ({asked_text(every)} per seed)",
-            "",
-            f"| arm | seeds | success | against sft |{''.join(f' {name} |' for name in hops)}"
-            " turns | pairs or rows | share of failed steps |",
-            f"|---|---|---|---|{'---|' * len(hops)}---|---|---|",
-        ]
-        for arm in [name for name in plan.arms if name in arms or name in results.missing]:
-            seeds = arms.get(arm, {})
-            if not seeds:
-                lines.append(f"| {arm} | 0 | {few_text(results, arm)} |{' - |' * (4 + len(hops))}")
-                continue
-            against = "-"
-            if arm != "sft" and rates[arm].keys() & rates.get("sft", {}).keys():
-                against = _difference(compare(arm, "sft", rates))
-            figures = list(results.trained.get(arm, {}).values())
-            cells = [
-                f"{arm} (seeds left out: {few_text(results, arm)})" if arm in results.missing else arm,
-                str(len(seeds)),
-                _rate(interval([one.rate for one in seeds.values()])),
-                against,
-                *(f"{fmean(one.facts.get(name, 0.0) for one in seeds.values()):.2f}" for name in hops),
-                f"{fmean(one.turns for one in seeds.values()):.1f}",
-                mean_text(figures, "pairs") if any("pairs" in one for one in figures) else mean_text(figures, "rows"),
-                mean_text(figures, "share", percent=True),
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-        lines.append("")
-    asked = [end for end in plan.endpoints if {end.arm, end.against} <= results.trained.keys() | results.missing.keys()]
-    if asked:
-        lines += [
-            f"Endpoints, named before the run ({plan.first_place}):",
-            "",
-            "| difference | seeds | found | smallest that would be found (power 80 %) | verdict |",
-            "|---|---|---|---|---|",
-        ]
-    found = {(one.arm, one.against): one for one in endpoints_of(plan, results)}
-    for end in asked:
-        one = found.get((end.arm, end.against))
-        if one is None:
-            few = [f"{arm}: {few_text(results, arm)}" for arm in (end.arm, end.against) if arm in results.missing]
-            lines.append(f"| {end.arm} - {end.against} | 0 | not measured ({'; '.join(few)}) | - | not measured |")
-            continue
-        least = "-" if one.detectable is None else f"{one.detectable:.3f}"
-        cells = [f"{one.arm} - {one.against}", str(one.difference.n), _difference(one), least, one.verdict]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines).rstrip() + "\n"
+    return wanted.count("1") / len(wanted) if wanted else None
 
 
-def kind_text(purpose: Purpose) -> str:
-    """What seeds of that purpose are good for."""
-    return "untouched seeds, run once" if purpose == "final" else "development seeds: no test of anything"
+def arrived(arm: Arm, dose: Sequence[float | None] | None) -> bool | None:
+    """Whether what an arm adds was learned; None where it adds nothing."""
+    if arm.adds is None or not dose:
+        return None
+    before, after = dose
+    if before is None or after is None:
+        return False
+    return after >= _PREFERRED if arm.pairs else after <= _HALVED * before
 
 
-def asked_text(measured: Iterable[Measured]) -> str:
-    """How much was asked for at a place: "250 tasks", or "1,000 runs of 250 tasks"."""
-    tasks, runs = max((one.tasks, one.runs) for one in measured)
-    return f"{tasks:,} tasks" if tasks == runs else f"{runs:,} runs of {tasks:,} tasks"
+def table_of(plan: Plan, seeds: Sequence[Seed]) -> str:
+    """All of it. Of a part of the seeds rates are told, and no verdict."""
+    if not seeds:
+        return "No seed is finished.\n"
+    numbers = {seed["seed"] for seed in seeds}
+    kind = plan.seeds.untouched if numbers <= set(plan.seeds.untouched) else plan.seeds.development
+    what = "untouched" if kind is plan.seeds.untouched else "development"
+    affected = fmean(seed["affected"].count("1") / len(seed["affected"]) for seed in seeds)
+    lines = [
+        f"{len(seeds)} of {len(kind)} {what} seeds run ({', '.join(map(str, sorted(numbers)))}); "
+        f"{len(seeds[0]['affected']):,} tasks a seed, {affected:.0%} of them affected.",
+        "",
+        "| arm: learns from | all | affected | unaffected |"
+        f"{''.join(f' at {heat} |' for heat in plan.temperatures[1:])} own, added | calls: policy, expert | dose |",
+        f"|---|---|---|---|{'---|' * len(plan.temperatures[1:])}---|---|---|",
+    ]
+    first = plan.temperatures[0]
+    for name, arm in plan.arms.items():
+        parts = [_mean(seeds, name, first, part) for part in PARTS]
+        others = [_mean(seeds, name, heat, "all") for heat in plan.temperatures[1:]]
+        figures = [seed["arms"][name] for seed in seeds]
+        amounts = ["-", "-"]
+        if arm.own:
+            means = {key: fmean(one[key] for one in figures) for key in ("own", "added", "policy", "expert")}
+            amounts = [f"{means['own']:,.0f}, {means['added']:,.0f}", f"{means['policy']:,.0f}, {means['expert']:,.0f}"]
+        lines.append(f"| {' | '.join([f'`{name}`: {arm.says}', *parts, *others, *amounts, _dose(arm, figures)])} |")
+    lines += ["", "| endpoint | found | verdict |", "|---|---|---|"]
+    for end in plan.endpoints:
+        found = _found(plan, end, seeds)
+        whole = numbers == set(plan.seeds.untouched)
+        verdict = endpoint_verdict(plan, end, seeds) if whole else f"{len(seeds)} of {len(kind)} {what} seeds"
+        difference = "-" if found is None else signed_text(found)
+        lines.append(f"| {end.name}: `{end.arm}` - `{end.against}`, {end.tasks} | {difference} | {verdict} |")
+    return "\n".join(lines) + "\n"
 
 
-def few_text(results: Results, arm: str) -> str:
-    """Why an arm that is missing on some seeds is missing there."""
-    few = results.missing[arm]
-    return "too few: " + ", ".join(f"{what} (seed {seed})" for seed, what in sorted(few.items()))
+def endpoint_verdict(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> str:
+    """What the plan said that it would say."""
+    for name in (end.arm, end.against):
+        doses = [arrived(plan.arms[name], seed["arms"][name].get("dose")) for seed in seeds]
+        missed = doses.count(False)
+        if missed:
+            return f"not tested: the dose of `{name}` did not arrive on {missed} of {len(seeds)} seeds"
+    found = _found(plan, end, seeds)
+    if found is None or found.low is None or found.high is None:
+        return "not measured"
+    low, high = found.low, found.high
+    if end.margin is not None:
+        alike = -end.margin < low and high < end.margin
+        return "alike" if alike else "higher" if low > 0 else "lower" if high < 0 else "not decided"
+    if end.above is not None:
+        return "holds" if low > end.above else "fails"
+    return "holds" if low > 0 and found.mean >= (end.least or 0.0) else "fails"
 
 
-def _rate(found: Interval) -> str:
-    if found.low is None or found.high is None:
-        return f"{found.mean:.3f}"
-    return f"{found.mean:.3f} ({max(0.0, found.low):.3f} to {min(1.0, found.high):.3f})"
+def _found(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> Interval | None:
+    first = plan.temperatures[0]
+    rates = {
+        arm: {seed["seed"]: found for seed in seeds if (found := rate(seed, arm, first, end.tasks)) is not None}
+        for arm in (end.arm, end.against)
+    }
+    return compare(end.arm, end.against, rates).difference if rates[end.arm] else None
 
 
-def _difference(one: Compared) -> str:
-    found = one.difference
-    text = f"{found.mean:+.3f}"
-    if one.relative is not None:
-        text += f", {one.relative:+.0%}"
-    return text if found.low is None else f"{text} ({found.low:+.3f} to {found.high:+.3f})"
-
-
-def mean_text(figures: list[dict[str, float]], name: str, *, percent: bool = False) -> str:
-    """The mean of a figure over seeds; "-" where there is none."""
-    values = [one[name] for one in figures if name in one]
-    if not values:
+def _dose(arm: Arm, figures: Sequence[Mapping[str, Any]]) -> str:
+    """Before and after; of own successes alone it is a loss that nothing is expected of."""
+    doses = [one["dose"] for one in figures if one.get("dose") and None not in one["dose"]]
+    if not doses:
         return "-"
-    return f"{fmean(values):.0%}" if percent else f"{fmean(values):,.0f}"
+    before, after = (fmean(dose[place] for dose in doses) for place in (0, 1))
+    known = [arrived(arm, one.get("dose")) for one in figures]
+    said = "" if known[0] is None else f", arrived on {known.count(True)} of {len(known)}"
+    return f"{'preferred' if arm.pairs else 'loss'} {before:.2f} to {after:.2f}{said}"
+
+
+def _mean(seeds: Sequence[Seed], arm: str, temperature: float, part: Part) -> str:
+    rates = [found for seed in seeds if (found := rate(seed, arm, temperature, part)) is not None]
+    return value_text(interval(rates)) if rates else "-"
+
+
+def value_text(found: Interval) -> str:
+    """A rate, with its interval where there is one."""
+    if found.low is None or found.high is None:
+        return plain(found.mean)
+    return f"{plain(found.mean)} ({plain(max(0.0, found.low))} to {plain(min(1.0, found.high))})"
+
+
+def signed_text(found: Interval) -> str:
+    """A difference, with its interval where there is one."""
+    if found.low is None or found.high is None:
+        return _signed(found.mean)
+    return f"{_signed(found.mean)} ({_signed(found.low)} to {_signed(found.high)})"
+
+
+def plain(value: float) -> str:
+    """``.012``."""
+    return f"{value:.3f}".replace("0.", ".", 1)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("0.", ".", 1)

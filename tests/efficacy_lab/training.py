@@ -23,7 +23,7 @@ from efficacy_lab.words import PAD
 from synth.identity import derive_generator, digest
 from synth.store.files import write_file
 
-__all__ = ["PairBatch", "log_probabilities", "train_pairs", "train_rows"]
+__all__ = ["PairBatch", "log_probabilities", "train_pairs", "train_rows", "turn_scores"]
 
 
 def train_rows(
@@ -48,8 +48,7 @@ def train_rows(
         ValueError: there is no row, or one is longer than the context.
     """
     _check(rows, decoder)
-    growing = round(config.growing * config.steps)
-    batches = _Batches(rows, slots, config.batch, seed, "rows", growing=growing)
+    batches = _Batches(rows, slots, config.batch, seed, "rows")
 
     def loss_of(step: int, now: Weights) -> Any:
         ids, targets = batches.at(step)
@@ -112,6 +111,27 @@ def log_probabilities(weights: Weights, decoder: DecoderConfig, ids: Any, target
     return torch.zeros(len(ids)).index_add(0, rows, each)
 
 
+def turn_scores(weights: Weights, decoder: DecoderConfig, rows: Sequence[Encoded]) -> list[float]:
+    """The log probability of the targets of each row."""
+    order = sorted(range(len(rows)), key=lambda place: len(rows[place].ids))
+    found: dict[int, float] = {}
+    with torch.no_grad():
+        for start in range(0, len(order), 32):
+            some = order[start : start + 32]
+            ids, targets = _stacked([rows[place].ids for place in some], [rows[place].targets for place in some])
+            found.update(zip(some, log_probabilities(weights, decoder, ids, targets).tolist(), strict=True))
+    return [found[place] for place in range(len(rows))]
+
+
+def _stacked(ids: Sequence[Any], targets: Sequence[Any]) -> tuple[Any, Any]:
+    """Rows padded to one length: (ids, targets), both ``(batch, places)``."""
+    shape = (len(ids), max(map(len, ids)))
+    whole, wanted = np.full(shape, PAD, dtype=np.int64), np.zeros(shape, dtype=np.bool_)
+    for number, (row, own) in enumerate(zip(ids, targets, strict=True)):
+        whole[number, : len(row)], wanted[number, : len(row)] = row, own
+    return tensor_of(whole), tensor_of(wanted)
+
+
 def _row_loss(weights: Weights, decoder: DecoderConfig, ids: Any, targets: Any) -> Any:
     """Mean over all target tokens of the batch, each weighing the same."""
     return -log_probabilities(weights, decoder, ids, targets).sum() / targets[:, 1:].sum()
@@ -140,9 +160,8 @@ class _Batches:
         seed: int,
         name: str,
         beside: Sequence[Encoded] | None = None,
-        growing: int = 0,
     ) -> None:
-        self._rows, self._beside, self._growing = rows, beside, growing
+        self._rows, self._beside = rows, beside
         self._slots, self._size, self._seed, self._name = slots, size, seed, name
         self._per_epoch = math.ceil(len(rows) / size)
         self._epoch: tuple[int, list[list[int]]] = (-1, [])
@@ -159,10 +178,6 @@ class _Batches:
         return self._padded(self._rows, places, step), self._padded(self._beside, places, step)
 
     def _places(self, step: int) -> list[int]:
-        if step < self._growing:
-            known = math.ceil(len(self._rows) * (1 + 2 * step / self._growing) / 3)
-            drawn = derive_generator(self._seed, self._name, "growing", step).integers(0, known, self._size)
-            return [int(place) for place in drawn]
         epoch, number = divmod(step, self._per_epoch)
         if self._epoch[0] != epoch:
             generator = derive_generator(self._seed, self._name, "order", epoch)
@@ -176,19 +191,15 @@ class _Batches:
         return self._epoch[1][number]
 
     def _padded(self, rows: Sequence[Encoded], places: Sequence[int], step: int) -> tuple[Any, Any]:
-        longest = max(len(rows[place].ids) for place in places)
-        ids = np.zeros((len(places), longest), dtype=np.int64)
-        targets = np.zeros((len(places), longest), dtype=np.bool_)
         generator = derive_generator(self._seed, self._name, "slots", step)
-        for number, place in enumerate(places):
-            row = rows[place]
-            own = row.ids.astype(np.int64)
+        renamed = []
+        for place in places:
+            own = rows[place].ids.astype(np.int64)
             slot = own >= self._slots.start
-            renamed = self._slots.start + generator.permutation(len(self._slots))
-            own[slot] = renamed[own[slot] - self._slots.start]
-            ids[number, : len(own)] = own
-            targets[number, : len(own)] = row.targets
-        return tensor_of(ids), tensor_of(targets)
+            names = self._slots.start + generator.permutation(len(self._slots))
+            own[slot] = names[own[slot] - self._slots.start]
+            renamed.append(own)
+        return _stacked(renamed, [rows[place].targets for place in places])
 
 
 def _train(
@@ -204,7 +215,7 @@ def _train(
     optimizer = Optimizer(now, config)
     first = 0
     if checkpoint is not None and checkpoint.is_file():
-        held = torch.load(checkpoint, weights_only=True, map_location=torch.get_default_device())
+        held = torch.load(checkpoint, weights_only=True)
         if held["name"] == name:
             first = held["step"]
             with torch.no_grad():
@@ -228,7 +239,7 @@ def _plain(weights: Weights) -> Weights:
 
 
 def _sum(weights: Weights) -> str:
-    return digest([(key, tensor.cpu().numpy().tobytes().hex()[:4096]) for key, tensor in sorted(weights.items())])
+    return digest([(key, tensor.numpy().tobytes().hex()[:4096]) for key, tensor in sorted(weights.items())])
 
 
 def _pace(step: int, config: TrainConfig) -> float:
