@@ -1,20 +1,21 @@
-"""Runs of helpers: ``details["environment"]["delegated"]`` of a trajectory, one object per sub-question."""
+"""Runs of helpers: ``details["environment"]["delegated"]`` of a trajectory, one object per sub-question, and rows."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
 from synth.schemas.adp import ContentItem
 from synth.schemas.model_turns import ModelTurn
+from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
-from synth.schemas.row import JsonObject, NonEmpty, Row
+from synth.schemas.row import JsonObject, Key, NonEmpty, Ref, Row, Split
 from synth.schemas.summaries import ShownSummary
-from synth.schemas.trajectories import StopReason
+from synth.schemas.trajectories import StopReason, Verdict
 
-__all__ = ["Delegation"]
+__all__ = ["Delegation", "HelperRunRow"]
 
 
 class Delegation(Row):
@@ -24,6 +25,10 @@ class Delegation(Row):
     """The parent's call."""
     question: NonEmpty
     answer: str | None
+    gold: str | None = None
+    """What the sub-question asks for, where it is a part of the question; None where nobody knows."""
+    verdict: Verdict | None = None
+    """Of the answer by that one; None in runs that were recorded before there were such verdicts."""
     stop_reason: StopReason
     content: tuple[ContentItem, ...]
     """Actions and observations of the helper, as in a trajectory, without the question; in ``details`` as JSON text."""
@@ -48,3 +53,42 @@ class Delegation(Row):
     @classmethod
     def _from_text(cls, value: Any) -> Any:
         return json.loads(value) if isinstance(value, str) else value
+
+
+class HelperRunRow(Row):
+    """A helper's run as a row of its own: what it was asked, what it found, and what that cost."""
+
+    table: ClassVar[str | None] = "helper_runs"
+
+    id: Annotated[NonEmpty, Key()]
+    """``<trajectory_id>/<call_id>``."""
+    task_id: NonEmpty
+    """The task of the whole run."""
+    trajectory_id: Annotated[NonEmpty, Ref("trajectories", ("task_id", "split"))]
+    """The run that asked."""
+    call_id: NonEmpty
+    """Its call."""
+    question: NonEmpty
+    """The sub-question."""
+    answer: str | None
+    """What the helper answers."""
+    gold: str | None
+    """What the sub-question asks for; null where nobody knows."""
+    verdict: Verdict
+    """Of the answer by that one."""
+    stop_reason: StopReason
+    """Why the helper stopped."""
+    turns: int
+    """Turns of the helper."""
+    tool_calls: int
+    """Calls of tools."""
+    completion_tokens: int
+    """Tokens that a model wrote; 0 of scripts."""
+    pages: tuple[NonEmpty, ...]
+    """Pages that it opened, as links."""
+    content: tuple[ContentItem, ...]
+    """The sub-question, and all that the helper did and saw, as in a trajectory."""
+    split: Split
+    """That of the task."""
+    provenance: Provenance
+    """What made the row."""

@@ -2,9 +2,10 @@
 
 ``compress`` (after CAT, arXiv 2512.22087) replaces all that came before by the agent's own notes. The trajectory keeps
 the whole history; what the agent saw is a function of it (:func:`view_of`), so it can be told for every turn, and a run
-can be branched from anywhere. ``delegate`` (after SearchSwarm) gives a sub-question to a helper: the same policy, begun
-anew, with limits of its own and samples of its own. The helper's whole run is kept beside the parent's
-(``delegated``, among the facts of the environment), and its tokens count as the parent's.
+can be branched from anywhere. ``delegate`` (after SearchSwarm, arXiv 2606.09730) gives a sub-question to a helper: the
+same policy, begun anew, with limits of its own and samples of its own. The helper's whole run is kept beside the
+parent's (``delegated``, among the facts of the environment), and its tokens count as the parent's. Where the
+sub-question is a part of the question (:mod:`synth.agents.subquestions`), the helper is judged by that part's answer.
 
 Both are tools of an environment around the real one, which never learns of them.
 """
@@ -12,20 +13,21 @@ Both are tools of an environment around the real one, which never learns of them
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step
+from synth.agents.helpers import ANSWERS, delegations_of
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.trajectory import facts_of, history_of, step_items, steps_of
+from synth.agents.subquestions import sub_task
+from synth.agents.trajectory import step_items
 from synth.environments.contract import (
     Environment,
     Episode,
     Snapshot,
     ToolCall,
-    ToolError,
     ToolResult,
     ToolSchema,
     text_argument,
@@ -40,7 +42,7 @@ from synth.schemas.delegations import Delegation
 from synth.schemas.described import Described
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
+from synth.schemas.trajectories import Verdict
 
 __all__ = [
     "COMPRESS",
@@ -49,8 +51,6 @@ __all__ = [
     "Managed",
     "Management",
     "Viewing",
-    "delegations_of",
-    "helper_runs",
     "managed",
     "view_of",
 ]
@@ -63,7 +63,7 @@ class Management(Described):
     """Agents may replace their history by notes."""
     delegate: bool = True
     """Agents may give sub-questions to helpers."""
-    helpers: int = Field(default=3, ge=1, le=50)
+    helpers: int = Field(default=8, ge=1, le=50)
     """Helpers in one run at most."""
     helper_turns: int = Field(default=8, ge=1, le=200)
     """Turns of one helper at most."""
@@ -106,12 +106,21 @@ class Acting:
     """A policy and where it acts: with the actions of ``config`` beside the tools of ``environment``, or both as they
     are where it is None."""
 
-    def __init__(self, environment: Environment, policy: Policy, config: Management | None) -> None:
-        self.environment = managed(environment, config, policy)
+    def __init__(
+        self,
+        environment: Environment,
+        policy: Policy,
+        config: Management | None,
+        helper: Callable[[Task], Policy] | None = None,
+    ) -> None:
+        """``helper`` gives whoever gets a sub-question, as a task; None: the policy itself."""
+        self.environment = managed(environment, config, helper or (lambda task: policy))
         self.policy: Policy = policy if config is None else Viewing(policy)
 
 
-def managed(environment: Environment, config: Management | None, helper: Policy | None = None) -> Environment:
+def managed(
+    environment: Environment, config: Management | None, helper: Callable[[Task], Policy] | None = None
+) -> Environment:
     """``environment`` with the actions of ``config``. Without a helper, what was recorded can be repeated, and a new
     sub-question is a tool that broke. ``config`` None = as it is."""
     return environment if config is None else Managed(environment, helper, config)
@@ -121,7 +130,7 @@ class Managed(Environment):
     """The environment ``inner`` with actions beside its tools. It goes by its name: answers are checked and
     pages are read as there."""
 
-    def __init__(self, inner: Environment, helper: Policy | None, config: Management) -> None:
+    def __init__(self, inner: Environment, helper: Callable[[Task], Policy] | None, config: Management) -> None:
         self.inner = inner
         self.helper = helper
         self.config = config
@@ -149,20 +158,6 @@ class Managed(Environment):
 
     def resume(self, task: Task, recorded: JsonObject) -> ManagedEpisode:
         return ManagedEpisode(self, task, self.inner.resume(task, recorded), delegations_of(recorded))
-
-
-def delegations_of(recorded: JsonObject) -> dict[str, Delegation]:
-    """The helpers' runs in what a trajectory records of its environment, by the call that asked for them. What is of
-    another form is passed over."""
-    found: dict[str, Delegation] = {}
-    listed = recorded.get("delegated")
-    for one in listed if isinstance(listed, list | tuple) else ():
-        try:
-            made = Delegation.model_validate(one)
-        except ValidationError:
-            continue
-        found[made.call_id] = made
-    return found
 
 
 class ManagedEpisode(Episode):
@@ -217,15 +212,16 @@ class ManagedEpisode(Episode):
         assert self.environment.helper is not None
         turn, place = (int(part) for part in call.id.split("_")[1:3])
         key = key_of(generator_for_turn(turn))
+        task, is_part = sub_task(self.task, question)
         done = rollout(
-            self.environment.helper,
+            self.environment.helper(task),
             self.environment.inner,
-            self.task.model_copy(update={"question": question}),
+            task,
             system=system,
             limits=Limits(max_turns=self.environment.config.helper_turns),
             generator_for_turn=lambda number: generator_of(digest("delegated", key, place, number)[:32]),
         )
-        return _delegation(call, question, done)
+        return _delegation(call, done, task.answer if is_part else None)
 
     def tokens(self) -> int:
         return self._inner.tokens() + sum(one.completion_tokens for one in self._helped)
@@ -262,11 +258,15 @@ class ManagedEpisode(Episode):
         self._inner.close()
 
 
-def _delegation(call: ToolCall, question: str, done: Rollout) -> Delegation:
+def _delegation(call: ToolCall, done: Rollout, gold: str | None) -> Delegation:
+    """``gold``: what the sub-question asks for; None = nobody knows."""
+    unknown = Verdict(correct=None, rule="abstained", evidence="it is no part of the question that the walk answers")
     return Delegation(
         call_id=call.id,
-        question=question,
+        question=done.task.question,
         answer=done.answer,
+        gold=gold,
+        verdict=unknown if gold is None else done.verdict,
         stop_reason=done.stop_reason,
         content=tuple(item for step in done.history for item in step_items(step)),
         tool_errors={
@@ -299,31 +299,9 @@ def _told(call: ToolCall, made: Delegation) -> ToolResult:
     """What the parent reads of a helper's run."""
     if made.rejected is not None:
         return call.answered("The helper broke off and gave no answer.", "failure")
-    said = f"The helper answers: {made.answer}" if made.answer is not None else "The helper found no answer."
+    said = f"{ANSWERS}{made.answer}" if made.answer is not None else "The helper found no answer."
     read = f"It read {', '.join(made.pages)}." if made.pages else "It read no page."
     return call.answered(f"{said}\n{read}")
-
-
-def helper_runs(row: TrajectoryRow) -> list[tuple[Prompt, History]]:
-    """(what a helper was told, what it did) for every helper of a run.
-
-    Raises:
-        ValueError: a helper's content is not of the form that rollouts write.
-    """
-    prompt, _ = history_of(row)
-    own = tuple(tool for tool in prompt.tools if tool.name not in (COMPRESS.name, DELEGATE.name))
-    return [
-        (
-            prompt.model_copy(update={"question": one.question, "tools": own}),
-            steps_of(
-                one.content,
-                cast(dict[str, ToolError], one.tool_errors),
-                gave_up=one.stop_reason is StopReason.GAVE_UP,
-                name=f"{row.id}, helper of {one.call_id}",
-            ),
-        )
-        for one in delegations_of(facts_of(row)).values()
-    ]
 
 
 def _plain(one: Delegation) -> dict[str, Any]:

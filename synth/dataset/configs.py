@@ -18,6 +18,7 @@ import pyarrow as pa
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
 from synth.schemas.code import CodeFile
 from synth.schemas.contexts import ContextRow
+from synth.schemas.delegations import HelperRunRow
 from synth.schemas.described import description_of
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.distractors import Distractor, PlantedMisinformation
@@ -83,6 +84,13 @@ CONFIGS: tuple[Config, ...] = (
         None,
         5_000,
         "Turns of trees of runs: what was drawn from each state, and how the runs behind it ended.",
+    ),
+    Config(
+        "helper_runs",
+        HelperRunRow,
+        None,
+        200,
+        "Runs of helpers that got a part of a question: what they were asked, what they found, what it cost.",
     ),
     Config(
         "steps",

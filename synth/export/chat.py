@@ -81,6 +81,7 @@ OPENAI = Format(
     convert=_openai,
     default=Selection(success=True),
     index=True,
+    helpers=True,
     usage=usage("openai"),
 )
 STS = Format(

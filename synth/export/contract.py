@@ -118,6 +118,8 @@ class Format:
     """Tables that the dataset must have beside ``source``."""
     default: Selection = field(default_factory=Selection)
     """What is exported when the user selects nothing else."""
+    helpers: bool = False
+    """Whether a run's helpers are exported behind it, each as a run on its sub-question."""
     index: bool = False
     """Whether a side file says, line by line, which row each record comes from: its lines have no place for that."""
     beside: Callable[[str, Sequence[str], Sequence[JsonList]], Mapping[str, bytes]] | None = None
@@ -130,6 +132,7 @@ class Why(StrEnum):
 
     NO_TARGET = "no_target"
     NO_EVIDENCE = "no_evidence"
+    NO_PLAN = "no_plan"
     MASKED_TURN = "masked_turn"
     CODE = "code"
     NO_TEXT = "no_text"
@@ -154,6 +157,7 @@ class Why(StrEnum):
 _SENTENCES = {
     Why.NO_TARGET: "No turn of the run may be a target of training.",
     Why.NO_EVIDENCE: "No evidence of the task is known, so nothing says what is right.",
+    Why.NO_PLAN: "The question does not come apart into questions of its own.",
     Why.MASKED_TURN: "A turn that must not be a target stands before one that should be, and the format trains every "
     "turn.",
     Why.CODE: "The run executes code, and has another tool of the name that code would be called by.",

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from synth.agents.helpers import helper_trajectories
 from synth.annotate.contexts.tokens import Tokenizer
 from synth.annotate.preferences.select import balance_lengths
 from synth.dataset.reader import Dataset
@@ -162,8 +163,10 @@ def _text(item: ContentItem) -> str:
     return canonical_json(item.model_dump(mode="json"))
 
 
-def items_of(dataset: Dataset, source: SourceTable, split: str, *, tasks: bool = False) -> Iterator[Item]:
-    """The rows of one split; with ``tasks``, runs have theirs.
+def items_of(
+    dataset: Dataset, source: SourceTable, split: str, *, tasks: bool = False, helpers: bool = False
+) -> Iterator[Item]:
+    """The rows of one split; with ``tasks``, runs have theirs; with ``helpers``, those of a run come behind it.
 
     Raises:
         DatasetError: a row breaks its schema, or a step belongs to no trajectory.
@@ -179,6 +182,8 @@ def items_of(dataset: Dataset, source: SourceTable, split: str, *, tasks: bool =
         run = Run(row, None if steps is None else steps.of(row.id), task=task)
         if source == "trajectories":
             yield run
+            if helpers:
+                yield from (Run(one, None, task=task) for _, one in helper_trajectories(row))
             continue
         for step in run.steps or ():
             before = row.model_copy(update={"content": row.content[: step.content_end]})

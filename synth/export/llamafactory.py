@@ -157,6 +157,7 @@ LLAMAFACTORY_SFT = Format(
     convert=_sft,
     default=Selection(success=True),
     beside=lambda dataset, splits, tools: _info(dataset, splits, ranking=False),
+    helpers=True,
     usage=usage("llamafactory-sft"),
 )
 LLAMAFACTORY_DPO = Format(

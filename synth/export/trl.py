@@ -212,6 +212,7 @@ TRL_SFT = Format(
     convert=_sft,
     columns=_columns(("messages", JSONS)),
     default=Selection(role=("teacher",), success=True),
+    helpers=True,
     usage=usage("trl-sft"),
 )
 TRL_RFT = Format(
@@ -223,6 +224,7 @@ TRL_RFT = Format(
     convert=_rft,
     columns=_columns(("prompt", JSONS), ("completion", JSONS)),
     default=Selection(role=("policy",), success=True),
+    helpers=True,
     usage=usage("trl-rft"),
 )
 TRL_DPO = Format(

@@ -242,6 +242,12 @@ def _trees(recipe: Recipe) -> Iterator[Run]:
     yield Run("policy-trees", "trees", values, "policy")
 
 
+def _helper_runs(recipe: Recipe) -> Iterator[Run]:
+    if recipe.management is not None and recipe.management.delegate:
+        for role in recipe.acting:
+            yield Run(f"{role}-helpers", "helper_runs", {}, role)
+
+
 def _critical_steps(recipe: Recipe) -> Iterator[Run]:
     critical = recipe.critical
     if critical is None or "policy" not in recipe.roles:
@@ -376,6 +382,7 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "difficulty": _difficulty,
     "refine": _refine,
     "trees": _trees,
+    "helper_runs": _helper_runs,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
     "attribution": _attribution,

@@ -134,7 +134,8 @@ class Keys(Described):
     """Which preference pairs are made; ``null`` makes none."""
     management: Management | None = None
     """Actions that agents have beside the environment's tools: shorten their history (CAT), let a helper look
-    (SearchSwarm); empty = none. For models: scripted agents never take them."""
+    (SearchSwarm; rows of ``helper_runs``); empty = none. The scripted teacher gives the parts of a question that comes
+    apart to helpers; the scripted policy takes neither."""
     summaries: Summaries | None = None
     """Long observations that the teacher reads as summaries (OpenSeeker): by the role ``summarizer``, else sentences
     taken from them. Trajectories hold every observation in full, and the summaries beside it; empty = the teacher reads
@@ -168,11 +169,11 @@ class Keys(Described):
     spoil right turns. The ``proposer`` explores the documents and asks about them (``questions.kind: proposed``)."""
     stages: tuple[str | StageItem, ...] | None = None
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
-    ``misleading``, ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``refine``, ``trees``, ``critical_steps``,
-    ``label_steps``, ``verified_pairs``, ``refined_pairs``, ``sibling_pairs``, ``trajectory_pairs``,
-    ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``attribution``, ``safety``, ``judge_pairs``,
-    ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say, and stages by their own names;
-    empty = all of these steps. Each reads what the nearest stage before it wrote."""
+    ``misleading``, ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``refine``, ``trees``, ``helper_runs``,
+    ``critical_steps``, ``label_steps``, ``verified_pairs``, ``refined_pairs``, ``sibling_pairs``, ``trajectory_pairs``,
+    ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``attribution``, ``safety``,
+    ``judge_pairs``, ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say, and stages by
+    their own names; empty = all of these steps. Each reads what the nearest stage before it wrote."""
     allow_empty_sft: bool = False
     """Whether a build goes on to stages that call models when no run of the teacher succeeded; otherwise it stops
     there, and nothing more is paid."""

@@ -80,7 +80,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
     ...) is rejected with the reason, beside them; a task of which none is left is rejected."""
 
     name = "rollouts"
-    version = 4
+    version = 5
     config_type = RolloutsConfig
     reads = ("tasks",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"rollouts": TrajectoryRow, "injected_errors": InjectedError}
@@ -105,8 +105,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
 
     def process(self, row: Task) -> Outcome:
         made = _Made([], [], [])
-        policy = self._policy(row)
-        at = Acting(self._environment, policy, self.config.management)
+        at = Acting(self._environment, self._policy(row), self.config.management, self._policy)
         for number in range(self.config.rollouts):
             done = self._rollout(at, row, self._system, self._turns(row, "rollout", number))
             first = self._take(made, at, done, number)

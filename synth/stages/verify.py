@@ -13,7 +13,7 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.grounding.consistency import inconsistencies
 from synth.agents.grounding.diligence import unlooked
-from synth.agents.management import helper_runs
+from synth.agents.helpers import helper_runs
 from synth.agents.reflection import own_system
 from synth.agents.trajectory import history_of
 from synth.schemas.adp import error_lines
@@ -36,7 +36,7 @@ class VerifyConfig(StageConfig):
 
 class Verify(RowStage[VerifyConfig, TrajectoryRow]):
     name = "verify"
-    version = 13
+    version = 14
     config_type = VerifyConfig
     reads = ("rollouts", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow}

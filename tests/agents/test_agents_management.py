@@ -10,14 +10,13 @@ import pytest
 
 from synth.agents.contract import Decision, History, Prompt, Turn, TurnRejected
 from synth.agents.grounding.check import ungrounded
+from synth.agents.helpers import delegations_of, helper_runs
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.management import (
     COMPRESS,
     DELEGATE,
     Acting,
     Management,
-    delegations_of,
-    helper_runs,
     managed,
     view_of,
 )

@@ -35,6 +35,7 @@ DATASETS: dict[str, dict[str, Any]] = {
             "trees": {"budget": 40},
         },
     },
+    "searchswarm": {"tasks": 4, "settings": {"source.entities": 300, "difficulty": None, "rl": False}},
     "app-desk": {"tasks": 6},
     "code-repair": {"tasks": 2, "settings": {"critical": None}},
 }

@@ -19,6 +19,7 @@ import pyarrow as pa
 from synth.schemas.adp import Trajectory
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.contexts import ContextRow
+from synth.schemas.delegations import HelperRunRow
 from synth.schemas.difficulty import ClosedBookRow, DifficultyRow
 from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document, Edge, Entity
@@ -56,6 +57,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "entities": Entity,
     "extracted": ExtractedRow,
     "facts": FactRow,
+    "helper_runs": HelperRunRow,
     "planted_misinformation": PlantedMisinformation,
     "injected_errors": InjectedError,
     "preferences": PreferenceRow,

@@ -52,6 +52,8 @@ class TeacherConfig(Described):
     than so many stand before the right one it takes that one, and a run that does so is rejected."""
     parallel: float = Field(default=0.3, ge=0, le=1)
     """Share of questions with several conditions in which it searches for all the names at once."""
+    delegates: float = Field(default=1.0, ge=0, le=1)
+    """Share of questions that come apart whose parts it gives to helpers, where ``management.delegate`` has them."""
     patience: int = Field(default=30, ge=1)
     """Turns after which it gives up."""
 

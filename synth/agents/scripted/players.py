@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Turn
+from synth.agents.management import DELEGATE
 from synth.agents.scripted.code.players import CodePolicy, CodeTeacher
 from synth.agents.scripted.config import (
     CodePolicyConfig,
@@ -24,6 +25,7 @@ from synth.agents.scripted.config import (
     ToolTeacherConfig,
 )
 from synth.agents.scripted.credibility import CredibilityCheck
+from synth.agents.scripted.delegating import delegates, delegating_turn
 from synth.agents.scripted.graph.planner import GraphPlanner
 from synth.agents.scripted.graph.policy import GraphReadingChooser
 from synth.agents.scripted.graph.teacher import GraphGoldChooser
@@ -106,12 +108,22 @@ class ScriptedTeacher:
         self._reading = read_task(task)
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        if self._delegates(prompt, history, generator):
+            turn = delegating_turn(self._task, history, generator)
+            if turn is not None:
+                return Decision(turn)
         state = state_of(self._reading, history)
         planner = gold_planner(self._task, state, self._lexicon, self._config, generator, prompt.tools)
         planner.together = True
         if isinstance(planner, PagePlanner):
             planner.credibility = CredibilityCheck(state, self._lexicon)
         return Decision(planner.turn())
+
+    def _delegates(self, prompt: Prompt, history: History, generator: np.random.Generator) -> bool:
+        """Whether the parts go to helpers: settled in the first turn."""
+        if all(tool != DELEGATE for tool in prompt.tools):
+            return False
+        return delegates(history) if history else float(generator.random()) < self._config.delegates
 
 
 class ScriptedPolicy:
@@ -153,7 +165,7 @@ def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
     return Turn(thought=thoughts.text())
 
 
-@versioned(19)
+@versioned(20)
 def scripted_policy(
     *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
 ) -> Policy:

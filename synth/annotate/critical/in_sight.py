@@ -65,8 +65,8 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
     for name in (task.answer, *task.answer_aliases, hops[-1].target.name):
         if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts):
             thoughts = Thoughts(task.question, generator)
-            passage = next((p for p in view.stated[len(hops) - 1] if words_of(name) in words_of(p.text)), None)
-            passage = passage or next(iter(view.stated[len(hops) - 1]), None)
+            passage = next((p for p in view.stated.get(len(hops) - 1, ()) if words_of(name) in words_of(p.text)), None)
+            passage = passage or next(iter(view.stated.get(len(hops) - 1, ())), None)
             if passage is None:
                 return  # an answer without what it rests on teaches nothing
             _quote(thoughts, passage)
@@ -193,7 +193,7 @@ def _read_answer(point: Point, view: EvidenceView, generator: np.random.Generato
     if not hops or missing_for_answer(view) or task.walk.operations or task.answer_parts:
         return  # what has to be worked out is the teacher's to say
     last = hops[-1]
-    fact = next((passage for passage in view.stated[len(hops) - 1] if passage.fact is not None), None)
+    fact = next((passage for passage in view.stated.get(len(hops) - 1, ()) if passage.fact is not None), None)
     if fact is None:
         return
     name = next((name for name in names_of(last.target) if words_of(name) in words_of(fact.text)), None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from synth.agents.helpers import MANAGING
 from synth.agents.plan_view import PlanView
 from synth.annotate.evidence.assessment import (
     OFF_PATH,
@@ -29,7 +30,6 @@ from synth.text.words import same_words, words_of
 
 __all__ = ["judge_call"]
 
-_MANAGING = frozenset(("compress", "delegate"))
 """Actions beside the tools of an environment (``synth.agents.management``)."""
 _PATIENCE = 2
 """How often a tool may break at the same call before one more try is the agent's fault, where something is to be done:
@@ -63,7 +63,7 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> StepAs
         return StepAssessment(Effect.REPEATED, f"the same {call.name} as before shows the same")
     if not view.task.walk.hops:
         return StepAssessment(Effect.UNMEASURED, "no evidence is known for this task")
-    if call.name in _MANAGING:
+    if call.name in MANAGING:
         return StepAssessment(Effect.EXPLORES, f"{call.name} looks at nothing itself")
     wrong = _wrong_value(view, call)
     if wrong is not None:

@@ -157,7 +157,7 @@ def _stated_beside(view: EvidenceView, number: int, passages: list[Passage]) -> 
     """Whether one of the pages that ``passages`` stand in states the hop. An entry of a list says nothing that would
     tell it from the right one."""
     pages = {passage.document for passage in passages if not _is_entry(passage)}
-    return any(passage.document in pages for passage in view.stated[number])
+    return any(passage.document in pages for passage in view.stated.get(number, ()))
 
 
 def _is_entry(passage: Passage) -> bool:

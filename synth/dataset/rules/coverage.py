@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from synth.dataset.card.counts import COUNTS
 from synth.dataset.configs import CONFIGS, columns
 from synth.dataset.rules.code import CODE_RULES
+from synth.dataset.rules.helpers import HELPER_RULES
 from synth.dataset.rules.origin import ORIGIN_RULES
 from synth.dataset.rules.pages import PAGE_RULES
 from synth.dataset.rules.pair_runs import PAIR_RUN_RULES
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     *TRAINING_RULES,
     *RUN_RULES,
     *TREE_RULES,
+    *HELPER_RULES,
     *CODE_RULES,
     *VALUE_RULES,
     *THOUGHT_RULES,

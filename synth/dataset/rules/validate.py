@@ -48,7 +48,7 @@ RowCounts = dict[str, dict[str, int]]
 _ORDER = (
     "tasks",  # first: the others ask it
     "planted_misinformation",  # before what proves or disproves it
-    *("contexts", "documents", "code_files", "entities", "facts", "trajectories", "tree_nodes"),
+    *("contexts", "documents", "code_files", "entities", "facts", "trajectories", "tree_nodes", "helper_runs"),
     *("difficulty", "question_rewrites"),
     *(
         "proposals",
