@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import pyarrow as pa
 
 from synth.environments.answers import check_task
+from synth.environments.calculator import CALCULATE_TOOL, calculated
 from synth.environments.catalogue import Catalogue, headings
 from synth.environments.contract import (
     Environment,
@@ -64,7 +65,7 @@ class DocumentTable(Protocol):
         """Row ``number`` as a ``Document``."""
 
 
-Tool = Literal["search", "open", "find", "outline", "filter", "count"]
+Tool = Literal["search", "open", "find", "outline", "filter", "count", "calculate"]
 DEFAULT_TOOLS: tuple[Tool, ...] = ("search", "open", "find")
 
 
@@ -143,6 +144,8 @@ class SearchEnvironment(Environment):
             yield self.catalogue.filter_tool()
         if "count" in wanted:
             yield self.catalogue.count_tool()
+        if "calculate" in wanted:
+            yield CALCULATE_TOOL
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return tuple(self.by_name.values())
@@ -257,7 +260,7 @@ class SearchEpisode(Episode):
         if own is not None:
             return own.call(call, self.environment)
         does = {"open": self._open, "find": self._find, "outline": self._outline}
-        does |= {"filter": self._filter, "count": self._count}
+        does |= {"filter": self._filter, "count": self._count, "calculate": calculated}
         return does.get(call.name, self._search)(call)
 
     def _search(self, call: ToolCall) -> ToolResult:
