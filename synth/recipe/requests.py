@@ -67,7 +67,7 @@ def _is_triples(path: Path) -> bool:
     except (OSError, ValueError, csv.Error):
         return True
     heads = {cell.strip().lower() for cell in rows[0]} if rows else set()
-    if not rows or len(heads & _TRIPLES) >= 2:
+    if not rows or "triples" in heads or len(heads & _TRIPLES) >= 2:
         return True
     return len(rows[0]) == 3 and rows[0][1] in (row[1] for row in rows[1:] if len(row) == 3)
 

@@ -36,6 +36,7 @@ _DETERMINED = re.compile(
     r"|[A-Z`\d]"
 )
 _FINITE = re.compile(r"(?:is|are|was|were|has|have|can|may|must|will|should)\b")
+_FINITE_PLURAL = re.compile(r"(?:include|contain|provide|allow|require|become|depend|refer)\b")
 _TOKEN = r"[\w$:./*@-]*[\w()!]"
 _OPENS = tuple(
     re.compile(
@@ -129,8 +130,9 @@ def _stated(match: re.Match[str]) -> Statement | None:
             words, kind = words[:1], last
     elif len(words) == 2 and article == "The" and words[0] == "term":
         words, kind = words[1:], "term"
-    if _FINITE.match(match["rest"]):
-        return None  # "Double folds are": the name goes on
+    goes_on = _FINITE_PLURAL.match(match["rest"]) and verb in THIRD_PERSON
+    if goes_on or _FINITE.match(match["rest"]):
+        return None  # "Double folds are", "Event triggers include": the name goes on
     if verb in _NOUNS and _DETERMINED.match(match["rest"]) is None:
         return None  # "calls to the server": those of whom, or who calls
     plural = not article and not kind and verb not in THIRD_PERSON | _SINGULAR
@@ -165,6 +167,8 @@ def _is_name(words: list[str]) -> bool:
         return False
     if len(words) > 1 and lower[: len(words) // 2] == lower[(len(words) + 1) // 2 :] and len(words) % 2 == 0:
         return False  # a title run into the sentence
+    if len(words) > 1 and (lower[-1].endswith("ly") or re.fullmatch("[a-z]+(?:ted|ned|ded|sed)", words[0])):
+        return False  # "option simply", "mentioned size"
     if any(word.endswith("ing") for word in lower[1:-1]) or (len(words) > 1 and re.fullmatch("[a-z]+ed", words[-1])):
         return False  # "configuration simulated": a clause without its beginning
     if len(words) > 1 and (lower[0].endswith(("ing", "ly")) or any(w in THIRD_PERSON for w in lower[1:-1])):

@@ -185,7 +185,10 @@ _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w
 _CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
 _REMARK = re.compile(r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required)\b")
 """Behind these brackets stand no arguments: "queue_minfree (default: 0)"."""
-_PLACEHOLDER = re.compile(r"[<\[{].*|[= ](?:<|\[|[A-Z]{2,}\b).*")
+_PLACEHOLDER = re.compile(
+    r"=?[<\[{].*|[= ](?:<|\[|[A-Z]{2,}\b).*"
+    r"|(?<=\w)=(?:(?:integer|int|string|float|double|value|name|number|filename|file|path|boolean|bool|type|text|list)\b.*)?$"
+)
 _BARE_TERM = re.compile(r"[\w%$@~^&:./+*#!?|=<>\\-]+(?:[ _-][\w.-]+){0,3}$")
 
 

@@ -43,6 +43,10 @@ _SAMPLE = 80
 _ON_MOST = 0.4
 _ENDING = re.compile(r"(?: [-–—|·:»] | \()(?=[^-–—|·:»]*$|[^()]*(?:\([^()]*\))?\)$).*$")
 """What may stand behind the title of a page on every page of a site: " - The Book", " (Manual 5.4)"."""
+_NUMBERED = re.compile(r"(?:(?:Chapter|Appendix) )?(?:[A-Z]|\d+)(?:\.\d+)*[.:]? (?=\S)(?<![A-Z] )")
+"""What may stand in front of it: "H.3. ", "17 ", "Chapter 4. "; a letter alone is an article."""
+_PLACE_ALONE = re.compile(r"(?:.* )?(?:Section|Chapter|Appendix|Part) [A-Z\d]+(?:\.\d+)*")
+"""A title that says where its page stands and not what it is about."""
 _INDEX_SHARE = 0.5
 """A page whose visible characters stand in links to this share or more is an index: nothing is stated on it."""
 
@@ -198,13 +202,14 @@ class DocsSource:
         return kept
 
     @cached_property
-    def _site(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Shapes of lines at the heads and feet of pages that stand on most of them, and endings of most titles."""
+    def _site(self) -> tuple[frozenset[str], frozenset[str], bool]:
+        """Shapes of lines at the heads and feet of pages that stand on most of them, endings of most titles, and
+        whether most titles are numbered."""
         paths = list(self._first.values())
         step = max(1, len(paths) // _SAMPLE)
         seen: Counter[str] = Counter()
         endings: Counter[str] = Counter()
-        read = 0
+        read = numbered = 0
         for path in paths[::step]:
             try:
                 if refusal(self._root, path) is not None:
@@ -215,15 +220,18 @@ class DocsSource:
                 continue
             read += 1
             seen.update({shape_of(parsed.text[start:end]) for start, end in edge_lines(parsed.text)} - {""})
-            endings.update({match.group() for match in _ENDING.finditer(parsed.title or "")})
+            numbered += _NUMBERED.match(_named(parsed)) is not None
+            endings.update({match.group() for match in _ENDING.finditer(_named(parsed))})
         found = [
             frozenset(line for line, count in counts.items() if read >= 8 and count >= _ON_MOST * read)
             for counts in (seen, endings)
         ]
-        return found[0], found[1]
+        return found[0], found[1], numbered >= 2 and numbered >= _ON_MOST * read
 
     def _title(self, title: str) -> str:
-        """Without the name of the whole site behind it."""
+        """Without the name of the whole site behind it, and the number in front of it."""
+        if self._site[2] and (number := _NUMBERED.match(title)) is not None:
+            title = title[number.end() :]
         ending = max((e for e in self._site[1] if title.endswith(e) and e != title), key=len, default="")
         return title.removesuffix(ending).strip() or title
 
@@ -247,7 +255,7 @@ class DocsSource:
         visible = sum(not c.isspace() for c in parsed.text)
         return Document(
             id=name,
-            title=self._title(parsed.title or "") or stem or name,
+            title=self._title(_named(parsed)) or stem or name,
             text=parsed.text,
             kind="index" if parsed.link_characters >= _INDEX_SHARE * visible or _NO_CONTENT.match(stem) else "page",
             sections=sections_of(parsed),
@@ -382,3 +390,12 @@ def _is_dir(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
+
+
+def _named(parsed: Parsed) -> str:
+    """What the page calls itself: its title, or where that is a number alone, its first heading without it."""
+    title = parsed.title or ""
+    if _PLACE_ALONE.fullmatch(title) is None:
+        return title
+    heading = next((parsed.text[place.start : place.end] for place in parsed.places if place.level), title)
+    return heading[number.end() :] if (number := _NUMBERED.match(heading)) is not None else heading

@@ -19,6 +19,8 @@ from synth.sources.facts.words import names_its_object, plain_label
 
 __all__ = ["TriplesConfig", "read_triples"]
 
+_TRIPLES = "triples"
+"""Column of documents that bring their facts."""
 _COLUMNS = ("subject", "relation", "object")
 _USUAL = {
     "subject": ("s", "head", "source"),
@@ -48,7 +50,8 @@ class TriplesConfig(FactsConfig):
     unhashed: ClassVar[Mapping[str, str]] = dict.fromkeys(("path", "labels", "words"), LOCATION)
     path: str = ""
     """File of triples: TSV, CSV, JSONL or Parquet with the columns subject, relation and object, N-Triples, Turtle, or
-    lines of Wikidata's JSON dump, which bring labels and aliases."""
+    lines of Wikidata's JSON dump, which bring labels and aliases. JSONL or Parquet documents with the column triples
+    do as well: a document's text ends the page of the thing that is its title."""
     labels: str | None = None
     """File of the same formats with the columns id and label (more rows of an id are aliases). Without it ids are
     labels, and of an IRI what follows the last ``/`` or ``#``."""
@@ -97,6 +100,7 @@ def read_triples(config: TriplesConfig) -> Statements:
     found: dict[tuple[str, str, str], None] = {}
     rejected: list[Rejection] = []
     iris: set[str] = set()
+    prose: dict[str, str] = {}
     count = 0
     rdf = file.suffix.lower() in (".nt", ".ttl")
     qualified: dict[tuple[str, str, str], dict[tuple[str, str], None]] = {}
@@ -104,7 +108,7 @@ def read_triples(config: TriplesConfig) -> Statements:
     if wikidata:
         rows: Iterator[Any] = wikidata_statements(file, _MEND, iris, labels)
     else:
-        rows = _statements(file, iris) if rdf else _rows(file, _COLUMNS, config.columns, config.qualifiers)
+        rows = _statements(file, iris) if rdf else _rows(file, _COLUMNS, config.columns, config.qualifiers, prose)
     for number, row in enumerate(rows, start=1):
         count += 1
         if row is None or not all(row[:3]):
@@ -155,6 +159,7 @@ def read_triples(config: TriplesConfig) -> Statements:
         things=frozenset(things),
         rejected=rejected,
         rows=count,
+        prose=prose,
     )
 
 
@@ -163,9 +168,14 @@ def _rejection(row: str, detail: str) -> Rejection:
 
 
 def _rows(
-    file: Path, wanted: tuple[str, ...], columns: Mapping[str, str], qualifiers: tuple[str, ...] = ()
+    file: Path,
+    wanted: tuple[str, ...],
+    columns: Mapping[str, str],
+    qualifiers: tuple[str, ...] = (),
+    prose: dict[str, str] | None = None,
 ) -> Iterator[Any]:
-    """The wanted columns of each row and then its qualifiers, as trimmed text, empty where there is none."""
+    """The wanted columns of each row and then its qualifiers, as trimmed text, empty where there is none. Of documents
+    that bring triples those are the rows, and ``prose`` gets the texts by title."""
     suffix = file.suffix.lower()
     headed = True
     try:
@@ -192,6 +202,10 @@ def _rows(
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         what = " ".join(str(error).split())[:160]
         raise InputError(f"{file.name} can't be read: {what}", where="source", mend=_MEND) from None
+    if prose is not None and isinstance(frame.schema.get(_TRIPLES), pl.List):
+        if {"title", "text"} <= {*frame.columns}:
+            prose.update({title: text for title, text in frame.select("title", "text").iter_rows() if title and text})
+        frame = frame.select(_TRIPLES).explode(_TRIPLES).drop_nulls().unnest(_TRIPLES)
     by_name = {name.strip().lower(): name for name in frame.columns}
     found = []
     for at, part in enumerate((*wanted, *qualifiers)):

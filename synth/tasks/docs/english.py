@@ -14,7 +14,7 @@ from synth.text.inflection import article, third_person
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
-__all__ = ["clause", "indefinite", "is_fragment", "plain"]
+__all__ = ["clause", "indefinite", "is_fragment", "plain", "without_remarks"]
 
 _ADVERB = r"(?:(?:[A-Za-z]+ly|[Aa]lso|[Tt]hen|[Aa]synchronously) )?"
 _DETERMINER = (
@@ -43,9 +43,7 @@ _CALL = re.compile(r"(?<=\w)\(\)")
 
 def plain(sentence: str) -> str:
     """The sentence without its remarks in parentheses, its final stop, and its notes on examples; calls keep theirs."""
-    text = _CALL.sub("\x02", " ".join(sentence.split()))
-    text = _PARENTHESES.sub("", text)
-    text = text.replace("\x02", "()").strip()
+    text = without_remarks(" ".join(sentence.split())).strip()
     text = re.sub(r"; .*$", "", text)
     text = re.sub(r"(?::| —| –) .*$", "", text) if len(text) > 120 else text
     text = re.sub(
@@ -58,6 +56,11 @@ def plain(sentence: str) -> str:
     if len(text) > 160 and (match := _LATE_CLAUSE.search(text, 60)):
         text = text[: match.start()]
     return text.rstrip(" .;:,")
+
+
+def without_remarks(text: str) -> str:
+    """The text without what stands in parentheses; calls keep theirs."""
+    return _PARENTHESES.sub("", _CALL.sub("\x02", text)).replace("\x02", "()")
 
 
 _LATE_CLAUSE = re.compile(r", (?:which|where|whose|so that|so|including|unless|rather than|allowing|making|with|but) ")
@@ -150,7 +153,7 @@ def _imperative(text: str) -> str | None:
     if adverb.strip() in VERBS:  # "supply" is not an adverb
         adverb, verb, rest = "", adverb.strip(), f" {match[2]}{rest}"
     if not rest.startswith((" ", ",")) or rest.lower().startswith(
-        (" of ", " is ", " are ", " was ", " for the ", ", which")
+        (" of ", " is ", " are ", " was ", " will ", " can ", " may ", " must ", " have ", " for the ", ", which")
     ):
         return None
     if verb in THIRD_PERSON and (text[0].isupper() or adverb):

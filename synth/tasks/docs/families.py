@@ -22,11 +22,12 @@ from synth.tasks.docs.wording import Words, statement_question
 from synth.text.subjects import Statement
 from synth.text.words import FUNCTION_WORDS, stem, tokens
 
-__all__ = ["DESCRIBED", "Item", "Items", "is_answer"]
+__all__ = ["DESCRIBED", "Item", "Items", "is_answer", "is_of_a_part"]
 
 DESCRIBED = ("described_as", "subtitle")
 _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
 """Relations that are not an answer by themselves, or of which a thing has several."""
+_NO_DEFAULT = frozenset(("function", "method", "module", "file", "type"))
 _PARTS = frozenset("function method option directive setting parameter command attribute property field macro".split())
 """Kinds of things that what a page is about has."""
 _LONGEST = 70
@@ -144,6 +145,8 @@ class Items:
                 self.dropped["values of which a thing has several"] += 1
             elif edge.value is not None and not is_answer(edge.value):
                 self.dropped["values without a short answer"] += 1
+            elif is_of_a_part(corpus, edge):
+                self.dropped["defaults of arguments"] += 1
             elif not self._words.asks(edge.relation, "x"):
                 self.dropped["relations that make no question"] += 1
             else:
@@ -204,3 +207,8 @@ def _content(text: str) -> set[str]:
 def _english(sentence: str) -> bool:
     found = tokens(sentence)
     return sum(word in FUNCTION_WORDS for word in found) >= max(2, len(found) // 6)
+
+
+def is_of_a_part(corpus: Corpus, edge: Edge) -> bool:
+    """Whether the edge is the default of a thing that has none: what an argument of it defaults to."""
+    return edge.relation == "default" and corpus.entities[edge.subject].kind in _NO_DEFAULT

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.english import clause, is_fragment
+from synth.tasks.docs.english import clause, is_fragment, without_remarks
 from synth.tasks.docs.leaks import leaks
 from synth.text.inflection import capital, third_person
-from synth.text.subjects import Statement, is_identifier, statement
+from synth.text.subjects import KINDS, Statement, is_identifier, statement
 from synth.text.verbs import VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
@@ -31,7 +31,8 @@ _NO_NOUN = ("ed", "ing", "ly", "able", "ible", "ful", "ous")
 _OPENS_NO_NOUN = frozenset("implicitly requires includes if when how see since introduced".split())
 _NO_LABEL = frozenset(
     "is are can has have does do was were may must should name names notes note comment comments description example "
-    "examples yes no x links refers see also mentions value values".split()
+    "examples yes no x links refers see also mentions value values section sections chapter page compatibility "
+    "meaning".split()
 )
 _HOLDS = (
     (frozenset("option parameter setting directive flag switch argument qualifier".split()), "specifies"),
@@ -42,6 +43,20 @@ _HOLDS = (
 _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
+_UNCLEAR = re.compile(r"that (?:is (?:not|no|[A-Z]|the default|also)|looks at|refers to|does not|only|has no|are)\b")
+_THING = re.compile(
+    r"that is (?:an?|the) (?:[\w’'/-]+ ){0,4}?([\w-]+)(?= (?:to|of|for|that|which|in|with|used|from)\b|,|$)"
+)
+_ACTS = frozenset(
+    "command function method tool utility program script daemon service interface wrapper macro helper version variant "
+    "alternative replacement way application client server shell plugin shorthand generator iterator callback "
+    "constructor front-end frontend filter editor compiler interpreter implementation means routine alias synonym "
+    "shortcut".split()
+)
+"""What a command or function may be said to be."""
+_CALLED = frozenset("function method macro procedure routine predicate command operator subroutine".split())
+_OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
+"""What no module, type or file does."""
 _ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
@@ -50,14 +65,22 @@ _OF_PEOPLE = re.compile(
     r"(?:is|was) (?:born|educated|raised|married|elected|appointed|nominated|knighted|ordained|buried|survived|"
     r"(?:an?|the) (?:[\w-]+ ){0,4}(?:actor|actress|director|singer|player|politician|writer|author|maintainer|composer|"
     r"musician|lawyer|scientist|professor))\b"
+    r"|.*\b(?:his|her|himself|herself)\b"
 )
 _JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
+_NEW_SUBJECT = (
+    r",? and that [a-z]+ (?:is|was|are|were)\b"
+    r"|, and [a-z]+s (?!.{0,12}ed\b)[a-z]+ (?:with|to|the|an?|from|on|in|their|its)\b"
+)
+""" "runs on the server, and clients talk to it": the second half is said of something else."""
 _OUTSIDE = re.compile(
     r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
     r"|\(\d+(?:\.\d+)+(?:-\d+)?\)|\b[Ii]n (?:[Ss]ection )?\d+(?:\.\d+)+(?:-\d+)?$"
     r"|, (?:but|so|while|whereas|yet) |\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
-    r"|, and \S+(?: \S+){0,3} (?:is|has|are|will|can|must|may)\b"
+    r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"
+    r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
+    rf"| [—–] |{_NEW_SUBJECT}"
     r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
     r"(?:is|are|has|have|can|will|[a-z]+s)\b"
 )
@@ -67,16 +90,20 @@ _FOR_YOU = re.compile(r"(?<=lets|elps) you |(?<=llows|ables) you ")
 _ENOUGH = 40
 _GOES_ON = re.compile(
     r",? (?:because|since|although|though|whereas)\b|, (?:so|but|while|which|as)\b"
+    rf"|{_NEW_SUBJECT}"
     r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
 )
 """Where a sentence goes on with something else than what it says of its subject."""
 _ARE_KIND = re.compile(r"(?:[a-z-]+ ){0,3}[a-z]+s (?:that|which|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b")
+_ARE_THINGS = re.compile(r"(?:[\w’'/-]+ ){0,4}[\w-]+[^\Wsu]s(?:,| (?:and|of|for|in|to|with|from)\b|$)")
+"""What several things are: things, by their name alone."""
 _SAYS_NOTHING = frozenset(
     "objects object items item results result values value names name users packages package relationships addresses "
     "address descriptions locations access operators operator document documents list lists conflict files file match "
     "options option functions function commands command variables variable elements entries types fields parameters "
     "methods modules directory directories keys sizes format output packagers noun state states client server "
-    "parameter section sections lines line block blocks code data".split()
+    "parameter section sections lines line block blocks code data component components part parts status system "
+    "systems feature features tool tools form forms kind kinds things thing pieces mechanism mechanisms".split()
 )
 """Nouns that alone, or behind any other word, name no thing that a reader would know."""
 _OF_STATE = re.compile(
@@ -85,6 +112,7 @@ _OF_STATE = re.compile(
 )
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
+    r"does\b|(?:is|are|was|were) (?:to\b|(?!missing\b)[a-z]{2,}ing\b)|"
     r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
     r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
     r"(?:[a-z]+ )?example|great|part of)|not|also|only|still|now|no longer|fine|similar|able|one|ignored|becoming|"
@@ -207,7 +235,14 @@ class Words:
         verb = next((verb for kinds, verb in _HOLDS if found.kind.split()[-1] in kinds), None)
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
-        if re.match(r"that (?:is (?:not|no|the default|also)|does not|only|has no|are)\b", said) or _is_sentence(said):
+        last = found.kind.split()[-1]
+        if (thing := _THING.match(said)) is not None and not _may_be(last, thing[1]):
+            return None
+        if _OF_CALLS.match(said) and last not in _CALLED:
+            return None
+        if last in _CALLED and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
+            return None  # "srv: a valid server object" stands in the list of a function's arguments
+        if _UNCLEAR.match(said) or _is_sentence(said):
             return None
         return said
 
@@ -242,7 +277,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
     owner called?"; None where it does not read on its own. ``placed``: the question will name the page, so that a
     sentence may lean on it."""
-    rest, verb = _own_clause(said.rest), said.verb
+    rest, verb = _own_clause(without_remarks(said.rest)), said.verb
     addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
     if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
@@ -257,6 +292,8 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     if said.kind:
         if verb in ("has", "have", "may", "will", "was") and not said.purpose:
             return None
+        if (last := said.name.split()[-1]).islower() and last in KINDS - {said.kind}:
+            return None  # "the ftpmail script" is no module
         return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
     *modifiers, head = said.name.split()
     if any(leaks(rest, word) for word in modifiers):
@@ -280,6 +317,8 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     if said.plural and modifiers:
         return f"Which {head.lower() if head.istitle() else head} {verb} {rest}?", f"{verb} {rest}"
     if said.plural:
+        if verb == "are" and _ARE_THINGS.match(rest):
+            return None  # "What is pure in-memory mechanisms?"
         if any(word in VERBS for word in _JOINED.findall(rest)):
             return None  # a second verb would have to agree as well
         verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
@@ -297,6 +336,13 @@ def _own_clause(rest: str) -> str:
 def _opens_inside(subject: str) -> bool:
     """Whether the first word of a sentence has a capital for no other reason."""
     return re.match(r"(?:The|An?|All|Each|Every|Any|[A-Z][a-z]+s|[A-Z][a-z]+ [a-z]+s)\b", subject) is not None
+
+
+def _may_be(kind: str, noun: str) -> bool:
+    """Whether a thing of the kind may be called by the noun: no file is a function, and no command a group."""
+    if kind in ("command", "function", "method"):
+        return noun == kind or noun in _ACTS
+    return kind != "file" or noun == kind or noun not in KINDS
 
 
 def _is_sentence(said: str) -> bool:

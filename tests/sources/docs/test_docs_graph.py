@@ -203,6 +203,17 @@ def test_sentences_that_state_values(read: object, line: str, expected: str | No
     assert read(line) == expected  # type: ignore[operator]
 
 
+def test_what_a_key_takes_is_no_part_of_its_name() -> None:
+    terms = ("skip=integer", "exclude=string[,string,...]", "flags={users|assoc}", "Fence=", "a=b")
+    assert [found.name for text in terms if (found := term_name(text, "key"))] == [
+        "skip",
+        "exclude",
+        "flags",
+        "Fence",
+        "a=b",
+    ]
+
+
 def test_titles_and_terms_say_what_they_name() -> None:
     named, subtitle = page_name("umask - set or get the file creation mode mask", None)
     assert (named.name, named.kind, subtitle) == ("umask", "command", "set or get the file creation mode mask")

@@ -38,6 +38,26 @@ def read_all(config: DocsConfig) -> tuple[dict[str, Document], dict[str, Reason]
     return {d.id: d for d in documents}, {r.row_id: r.reason for r in rejected}
 
 
+@pytest.mark.parametrize(
+    ("titles", "wanted"),
+    [
+        (("H.3. Options", "17 Builtins", "Chapter 4. Folds"), ("Options", "Builtins", "Folds")),
+        (("2.4 Release notes", "A Tour", "C API", "Options"), ("2.4 Release notes", "A Tour", "C API", "Options")),
+    ],
+)
+def test_numbers_go_from_titles_where_most_have_them(
+    tmp_path: Path, titles: tuple[str, ...], wanted: tuple[str, ...]
+) -> None:
+    config = write(tmp_path, {f"{at}.html": page("<p>Text.</p>", title) for at, title in enumerate(titles)})
+    assert tuple(document.title for document in read_all(config)[0].values()) == wanted
+
+
+def test_a_page_that_is_called_a_number_goes_by_its_heading(tmp_path: Path) -> None:
+    html = "<html><head><title>The Fold Manual: Section 4.2</title></head><body><h2>4.2 Creases</h2></body></html>"
+    config = write(tmp_path, {"a.html": html})
+    assert [document.title for document in read_all(config)[0].values()] == ["Creases"]
+
+
 def test_links_are_resolved_relative_to_their_file(tmp_path: Path) -> None:
     links = {
         "b.html": ("b.html", None),

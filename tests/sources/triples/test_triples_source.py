@@ -11,6 +11,7 @@ import pytest
 
 from synth.errors import InputError
 from synth.lexicon.model import RelationEntry
+from synth.recipe.requests import settings_of
 from synth.schemas.rejections import Reason
 from synth.sources.facts.graph import FactGraph, open_facts
 from synth.sources.facts.triples import TriplesConfig, read_triples
@@ -55,6 +56,28 @@ def written(folder: Path, suffix: str) -> Path:
             "# facts\n" + "\n".join(lines) + '\n<http://example.org/Orrin> <http://x.org/motto> "Ja"@de .\n'
         )
     return file
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_documents_bring_their_triples_and_their_text(tmp_path: Path, suffix: str) -> None:
+    said = [{"subject": s, "relation": p, "object": o, "quote": f"{s}: {o}."} for s, p, o in FACTS]
+    rows = [
+        {"id": "1", "title": said[0]["subject"], "text": "It is old.", "triples": said[:2]},
+        {"id": "2", "title": "Elsewhere", "text": "Nobody asks.", "triples": [*said[2:], {**said[0], "object": None}]},
+    ]
+    file = tmp_path / f"pages{suffix}"
+    frame = pl.DataFrame(rows)
+    frame.write_ndjson(file) if suffix == ".jsonl" else frame.write_parquet(file)
+    read = read_triples(TriplesConfig(path=str(file)))
+    assert read.facts == [tuple(fact) for fact in FACTS]
+    assert read.prose[said[0]["subject"]] == "It is old."
+    assert [row.row_id for row in read.rejected] == [f"pages{suffix}#{len(FACTS) + 1}"]
+    assert (
+        settings_of(dataset="graph-walk", source=file, tasks=None, tasks_file=None, seed=None, settings={})[
+            "source.kind"
+        ]
+        == "triples"
+    )
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet", ".nt", ".ttl"])
