@@ -90,7 +90,7 @@ class GraphEnvironment(Environment):
     """A graph with names. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "graph"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
 
     def __init__(
         self,
