@@ -40,8 +40,9 @@ _FINITE_PLURAL = re.compile(r"(?:include|contain|provide|allow|require|become|de
 _TOKEN = r"[\w$:./*@-]*[\w()!]"
 _OPENS = tuple(
     re.compile(
-        rf"(?:(?P<article>The|An?) )?(?P<name>{_TOKEN}(?: {_TOKEN}){{{more}}}) (?:\([^()]{{1,60}}\) )?"
-        r"(?:[a-z]+ly |also |always |often |never )?(?P<verb>[a-z]+) (?P<rest>\S.*)\."
+        rf"(?:(?P<article>The|An?) )?(?P<name>{_TOKEN}(?: {_TOKEN}){{{more}}})"
+        r"(?<! never)(?<! hardly)(?<! rarely) (?:\([^()]{1,60}\) )?"
+        r"(?:(?!hardly|rarely)[a-z]+ly |also |always |often )?(?P<verb>[a-z]+) (?P<rest>\S.*)\."
     )
     for more in range(5)
 )

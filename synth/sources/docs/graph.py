@@ -43,6 +43,11 @@ _SEE_ALSO = re.compile(r"(?:\d+\.?\s)*see also:?$", re.IGNORECASE)
 _PURPOSE = re.compile(r"(?P<name>\S+(?:, \S+)*) (?:-|—|–|--) (?P<purpose>\S.+)")
 _LEAST_SCHEMA = 3
 """So many things must have a field before it is one, and no heading of a remark."""
+_REMARK = re.compile(
+    r"(?i:more|less|much|better|worse|easy|easier|hard|harder|difficult|simple|simpler|faster|slower|can|cannot|can't|does|"
+    r"do|is|are|not|kind of|useful|compatible|allows|requires|supports|needs|uses|has|you|it|if|when|we) [a-z]"
+)
+"""Stands where a name was looked for."""
 _OWN_LINES = 12
 _NEAR = 500
 """Characters from the name of a thing to the end of its description that still are one piece of evidence."""
@@ -317,9 +322,13 @@ class _Builder:
     def _rows(self, page: _Page, table: Table) -> None:
         """A thing for each row of a table, and a fact for each cell behind its first."""
         kind = section_name(table.heading[0]).name.lower().strip()
-        kind = group_kind(kind) or (kind if re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind) else "entry")
+        plain = re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind)
+        common = plain is not None and not _proper(page.document.text, table.heading[0])
+        kind = group_kind(kind) or (kind if common else "entry")
         labels = [relation_name(label) for label in table.heading]
         names = Counter(row[0].text for row in table.rows)
+        if 4 * sum(1 for row in table.rows if _REMARK.match(row[0].text.strip())) >= len(table.rows):
+            return  # it sets two things side by side, a remark on each a row
         for row in table.rows:
             name = row[0].text.strip()
             if not 0 < len(name) <= 48 or names[row[0].text] > 1 or len(name.split()) > 5:
@@ -391,6 +400,13 @@ class _Builder:
 
 def _own(outline: Outline, entry: Entry) -> list[int]:
     return outline.own_lines(entry)
+
+
+def _proper(text: str, heading: str) -> bool:
+    """Whether a heading is a name, no word for what stands below it: "OS", "JSON", and what the page writes large."""
+    name = re.escape(heading.strip())
+    within = len(re.findall(rf"(?<=[a-z,] ){name}\b", text))
+    return (heading.isupper() and len(heading) > 1) or within > len(re.findall(rf"\b{name.lower()}\b", text))
 
 
 def _heading_span(text: str, section: Section) -> tuple[int, int] | None:

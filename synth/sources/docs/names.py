@@ -133,7 +133,8 @@ def heading_name(heading: str, group: str) -> Named | None:
 _ORDINARY = re.compile(
     r"(?:the|a|an|this|other|new|using|common|basic|advanced|default|general|all|more|see|how|what|writing|defining|"
     r"in|on|of|for|and|to|with|by|from|about|custom|special|standard|simple|global|local|"
-    r"file|data|input|output|string|memory)$",
+    r"file|data|input|output|string|memory|modules|options|parameters|arguments|types|values|names|examples|functions|"
+    r"commands|settings|fields|files|rules|strings|errors|modes|directives|placeholders|specifiers)$",
     re.IGNORECASE,
 )
 

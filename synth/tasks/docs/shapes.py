@@ -29,7 +29,7 @@ from synth.tasks.contract import CheckConfig, Checked, Failed
 from synth.tasks.docs.checks import Judge
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.families import Items, is_answer, is_of_a_part
-from synth.tasks.docs.wording import Words, is_plural
+from synth.tasks.docs.wording import Words, is_plural, verb_of
 from synth.tasks.draft import Draft
 from synth.tasks.graph_checks import check_no_shortcut, check_unique_answer
 from synth.tasks.world.config import WorldTasksConfig
@@ -231,10 +231,12 @@ def _lexicon(corpus: Corpus, words: Words, edges: Sequence[Edge]) -> Lexicon:
             changes: dict[str, Any] = {"question": known[name].question, "in_size": known[name].in_size}
         else:
             label = name.replace("_", " ")
-            several_of = is_plural(label)
+            verb = verb_of(label)
+            several_of = is_plural(label) or verb is not None
             told = {"asks": words.asks(name, "{x}"), "object_is": () if several_of else (f"the {label} of {{x}}",)}
             if not targets[name]:  # nobody says "has A and B as its arguments"
-                told["subject_does"] = () if several_of else (f"has | _ as its {label}", f"has {label} |")
+                has = () if several_of else (f"has | _ as its {label}", f"has {label} |")
+                told["subject_does"] = (f"{label}~{verb} |",) if verb else has
             changes = {"question": entry.question.model_copy(update=told)}
         relations[name] = entry.model_copy(update=changes)
     nouns = {_kind(corpus, entity.ordinal): words.noun(entity.ordinal) for entity in corpus.entities}

@@ -9,12 +9,12 @@ from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.english import clause, is_fragment, without_remarks
 from synth.tasks.docs.leaks import leaks
-from synth.text.inflection import capital, third_person
+from synth.text.inflection import capital, imperative, third_person
 from synth.text.subjects import KINDS, Statement, is_identifier, statement
 from synth.text.verbs import VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
-__all__ = ["Words", "is_plural", "statement_question"]
+__all__ = ["Words", "is_plural", "statement_question", "verb_of"]
 
 _PLACES = frozenset(("page", "section", "index", "chapter", "appendix", "part"))
 _LOCAL = frozenset(
@@ -27,6 +27,11 @@ _NO_KINDS = frozenset("entry thing name value no number example note notes item 
 _LEAST = 3
 _NOUNS = frozenset("format name type range result state value access class display document group model".split())
 """Verbs of documentation that are nouns as well when a label ends in them."""
+_HEADING_VERBS = frozenset(
+    "replaces returns means contains specifies describes produces requires represents indicates denotes inserts prints "
+    "removes deletes selects becomes equals enables generates resolves".split()
+) | frozenset(f"{verb} to" for verb in "expands maps converts corresponds refers resolves evaluates translates".split())
+"""Headings that say what the thing of a row does, and are no name of several things."""
 _NO_NOUN = ("ed", "ing", "ly", "able", "ible", "ful", "ous")
 _OPENS_NO_NOUN = frozenset("implicitly requires includes if when how see since introduced".split())
 _NO_LABEL = frozenset(
@@ -94,7 +99,12 @@ _GOES_ON = re.compile(
     r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
 )
 """Where a sentence goes on with something else than what it says of its subject."""
-_ARE_KIND = re.compile(r"(?:[a-z-]+ ){0,3}[a-z]+s (?:that|which|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b")
+_ARE_KIND = re.compile(
+    r"(?!not |only |also |[a-z]+(?:ed|ly|ing) )(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
+    r"[a-z]+s (?:that|which|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"
+)
+_TWOFOLD = re.compile(r"\b(?:and|or) (?:aren't|don't|can't|are|have|were|do)\b|\bnor\b|, not\b|, (?:it|they) ")
+"""A second statement, which the first one's subject no longer governs in a question."""
 _ARE_THINGS = re.compile(r"(?:[\w’'/-]+ ){0,4}[\w-]+[^\Wsu]s(?:,| (?:and|of|for|in|to|with|from)\b|$)")
 """What several things are: things, by their name alone."""
 _SAYS_NOTHING = frozenset(
@@ -255,17 +265,25 @@ class Words:
         if not 0 < len(words) <= 3 or not all(word.isalpha() for word in words) or set(words) & _NO_LABEL:
             return ()
         if (
-            words[-1] in FUNCTION_WORDS
+            (words[-1] in FUNCTION_WORDS and verb_of(" ".join(words)) is None)
             or words[0] in FUNCTION_WORDS
             or (len(words) == 1 and len(words[0]) < 3 and words[0].isascii())
         ):
             return ()
         label = " ".join(words)
+        if (verb := verb_of(label)) is not None:
+            return (f"What does {x} {verb}?",)
         if words[-1].endswith(_NO_NOUN) or words[-1] in VERBS - _NOUNS or words[0] in _OPENS_NO_NOUN:
             return ()
         # "Tell me what are the arguments" is not said: of several things one asks which they are.
         frames = [text for text in known.other if " is " not in text] if is_plural(label) else known.other
         return tuple(text.format(label=label, x=x) for text in frames)
+
+
+def verb_of(label: str) -> str | None:
+    """The verb, without its ending, where a column is headed by what its rows do: "Replaces", "Expands to"."""
+    first, _, rest = label.partition(" ")
+    return f"{imperative(first)} {rest}".strip() if label in _HEADING_VERBS else None
 
 
 def is_plural(label: str) -> bool:
@@ -281,7 +299,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
     if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
-    if _ASIDE.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
+    if _ASIDE.search(rest) or _TWOFOLD.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
         return None
     if said.names:
         be, called = verb.split(" ", 1)

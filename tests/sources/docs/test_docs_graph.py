@@ -65,6 +65,10 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Document], lis
     root: Path = tmp_path_factory.mktemp("docs")
     for name, body in FILES.items():
         (root / name).write_text(f"<html><body>{body}</body></html>")
+    return read(root)
+
+
+def read(root: Path) -> tuple[list[Document], list[Entity], list[Edge]]:
     source = DocsSource(DocsConfig(path=str(root)))
     documents = source.read(source.files)[0]
     entities, edges = graph_tables(to_arrow(documents, Document))
@@ -131,6 +135,32 @@ def test_what_pages_define(graph: tuple[list[Document], list[Entity], list[Edge]
 )
 def test_facts(graph: tuple[list[Document], list[Entity], list[Edge]], fact: tuple[str, str, str]) -> None:
     assert fact in facts(graph)
+
+
+COMPARED = """# Kites and Balloons
+
+A Balloon rises. A big Balloon rises higher, and a red Balloon as high.
+
+| Kite | Balloon |
+|---|---|
+| Easy to build | Hard to build |
+| Needs wind | Needs gas |
+| Flies at forty metres | Flies at ninety |
+
+| Balloon | Expands to |
+|---|---|
+| Big One | ninety litres |
+| Small One | forty litres |
+"""
+
+
+def test_a_table_that_sets_two_things_side_by_side_names_nothing(tmp_path: Path) -> None:
+    (tmp_path / "compared.md").write_text(COMPARED, encoding="utf-8")
+    found = read(tmp_path)
+    assert not {entity.name for entity in found[1]} & {"Easy to build", "Needs wind", "Flies at forty metres"}
+    assert ("Big One", "expands_to", "ninety litres") in facts(found)
+    # A heading that the page writes large everywhere is a name, no word for what stands below it.
+    assert {entity.kind for entity in found[1] if entity.name == "Big One"} == {"entry"}
 
 
 def test_lists_and_remarks_state_nothing(graph: tuple[list[Document], list[Entity], list[Edge]]) -> None:

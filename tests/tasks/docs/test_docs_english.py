@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from synth.tasks.docs.english import clause, indefinite, is_fragment, plain
 from synth.tasks.docs.leaks import leaks, spells_out
-from synth.tasks.docs.wording import statement_question
+from synth.tasks.docs.wording import statement_question, verb_of
 from synth.text.inflection import third_person
 from synth.text.subjects import statement
 from synth.text.verbs import VERBS
@@ -170,6 +170,12 @@ def test_small_words() -> None:
         ("Symbolic links to relevant sheets are installed in the folder.", None, None),
         ("Folded paper can be very useful.", "folded paper", None),
         ("Ann Fold is the maintainer of it and of all other papers.", "Ann Fold", None),
+        # Refused: a second statement, and a negation that would be lost.
+        ("Paper rules are fixed for the whole sheet and aren't set for one fold or edge.", "paper rules", None),
+        ("A Crease is an exact line on the sheet of paper, not a curve of the printer.", "Crease", None),
+        ("Wet folds are applied only to sheets that satisfy the conditions of the printer.", "wet folds",
+         "Which folds are applied only to sheets that satisfy the conditions of the printer?"),
+        ("FoldFile never overrides the explicit choice of the printer.", None, None),
     ],
 )  # fmt: skip
 def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None, question: str | None) -> None:
@@ -178,6 +184,14 @@ def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None,
     asked = None if said is None else statement_question(said)
     assert (asked and asked[0]) == question
     assert asked is None or asked[1] in asked[0]
+
+
+@pytest.mark.parametrize(
+    ("heading", "verb"),
+    [("replaces", "replace"), ("expands to", "expand to"), ("matches", None), ("default", None), ("sets of", None)],
+)
+def test_a_heading_that_says_what_its_rows_do_is_a_verb(heading: str, verb: str | None) -> None:
+    assert verb_of(heading) == verb
 
 
 def test_what_leans_on_its_page_is_asked_with_the_page_named() -> None:
