@@ -93,6 +93,9 @@ class Reason(StrEnum):
     NO_FIRST_ERROR = "no_first_error"
     NO_USEFUL_SEGMENT = "no_useful_segment"
     NOT_REFINED = "not_refined"
+    # reworked runs
+    NOT_DISTILLED = "not_distilled"
+    NOT_COMPRESSED = "not_compressed"
     # distractors
     NO_DISTRACTOR = "no_distractor"
     # collections
@@ -183,6 +186,8 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NO_FIRST_ERROR: "No step of the failed run is known to be the first wrong one.",
     Reason.NO_USEFUL_SEGMENT: "No stretch of the failed run made the policy succeed more often.",
     Reason.NOT_REFINED: "No try from there came to the right answer.",
+    Reason.NOT_DISTILLED: "The run is not one of several agents, or not one to learn teamwork from.",
+    Reason.NOT_COMPRESSED: "The run fits the budget, or no notes keep what it uses later.",
 }
 
 

@@ -85,7 +85,8 @@ class TrajectoryRow(Row):
     """Id of the failed run that this one tries again: with a reflection on it in the system prompt
     (:class:`synth.schemas.reflections.Reflected`; the failed run may have been rejected itself), or from where it went
     wrong (:class:`synth.schemas.refined.Refined`). Of a branch in a tree, the run that it parts from, whatever its end
-    (:class:`synth.schemas.trees.Grown`). A second try is no independent sample: success rates leave it out.
+    (:class:`synth.schemas.trees.Grown`); of a run that was made of a finished one, that one
+    (:class:`synth.schemas.reworked.Reworked`). A second try is no independent sample: success rates leave it out.
     None for a first try."""
     duplicate_of: Annotated[str | None, Ref("trajectories", ("role",))] = None
     """Id of the run of the same role that this one is like, and that stands for both. It stays, since it is a sample

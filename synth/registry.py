@@ -78,6 +78,7 @@ STAGES: Mapping[str, str] = {
     "required_behaviours": "synth.stages.required_behaviours:RequiredBehaviours",
     "refine": "synth.stages.refine:Refine",
     "trees": "synth.stages.trees:Trees",
+    "rework": "synth.stages.rework:ReworkRuns",
     "helper_runs": "synth.stages.helper_runs:HelperRuns",
     "closed_book": "synth.stages.difficulty:ClosedBook",
     "difficulty": "synth.stages.difficulty:Difficulties",

@@ -46,6 +46,7 @@ from synth.schemas.trajectories import Verdict
 
 __all__ = [
     "COMPRESS",
+    "COMPRESS_ANSWER",
     "DELEGATE",
     "Acting",
     "Managed",
@@ -75,6 +76,7 @@ COMPRESS = ToolSchema.of(
     "and what comes after; write down all that you still need, with links as they stand.",
     {"notes": text_argument("What is known and what is open.")},
 )
+COMPRESS_ANSWER = "From here on you see your notes in the place of what came before."
 DELEGATE = ToolSchema.of(
     "delegate",
     "Let a helper look up one thing. It has the same tools and knows nothing but your question; it gives "
@@ -189,7 +191,7 @@ class ManagedEpisode(Episode):
             return call.answered(f"Wrong arguments for {call.name}: {words}.", "bad_arguments")
         if tool is COMPRESS:
             self._notes = str(call.arguments["notes"])
-            return call.answered("From here on you see your notes in the place of what came before.")
+            return call.answered(COMPRESS_ANSWER)
         return self._delegate(call, text)
 
     def _delegate(self, call: ToolCall, question: str) -> ToolResult:

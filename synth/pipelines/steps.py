@@ -248,6 +248,22 @@ def _helper_runs(recipe: Recipe) -> Iterator[Run]:
             yield Run(f"{role}-helpers", "helper_runs", {}, role)
 
 
+def _rework(recipe: Recipe) -> Iterator[Run]:
+    """Runs made of finished ones."""
+    if recipe.rework is None:
+        return
+    told = prompt_values("agents/team")
+    for role in recipe.acting:
+        values = {
+            **recipe.rework.model_dump(),
+            "environment": environment_of(recipe),
+            "management": recipe.management,
+            "prompt_version": told["prompt_version"],
+            "prompt_sha256": told["prompt_sha256"],
+        }
+        yield Run(f"{role}-reworked", "rework", values, role)
+
+
 def _critical_steps(recipe: Recipe) -> Iterator[Run]:
     critical = recipe.critical
     if critical is None or "policy" not in recipe.roles:
@@ -383,6 +399,7 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "refine": _refine,
     "trees": _trees,
     "helper_runs": _helper_runs,
+    "rework": _rework,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
     "attribution": _attribution,

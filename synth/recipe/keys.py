@@ -20,7 +20,18 @@ from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
-from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, Refine, StageItem, Trees
+from synth.recipe.parts import (
+    Contexts,
+    Critical,
+    Difficulty,
+    Distractors,
+    Pairs,
+    Ratings,
+    Refine,
+    Rework,
+    StageItem,
+    Trees,
+)
 from synth.recipe.questions import (
     CodeQuestions,
     DatasetQuestions,
@@ -127,6 +138,8 @@ class Keys(Described):
     """How good runs are made of the policy's failed ones; empty = they are not."""
     trees: Trees | None = None
     """How trees of runs are grown (``tree_nodes``; branches are rows of ``trajectories``); empty = they are not."""
+    rework: Rework | None = None
+    """Which runs are made of finished ones, without acting again; empty = none."""
     critical: Critical | None = Critical()
     """How the policy's runs are searched for critical steps; ``null`` leaves out the search and what follows from
     it."""
@@ -170,10 +183,10 @@ class Keys(Described):
     stages: tuple[str | StageItem, ...] | None = None
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
     ``misleading``, ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``refine``, ``trees``, ``helper_runs``,
-    ``critical_steps``, ``label_steps``, ``verified_pairs``, ``refined_pairs``, ``sibling_pairs``, ``trajectory_pairs``,
-    ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``attribution``, ``safety``,
-    ``judge_pairs``, ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say, and stages by
-    their own names; empty = all of these steps. Each reads what the nearest stage before it wrote."""
+    ``rework``, ``critical_steps``, ``label_steps``, ``verified_pairs``, ``refined_pairs``, ``sibling_pairs``,
+    ``trajectory_pairs``, ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``attribution``,
+    ``safety``, ``judge_pairs``, ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say, and
+    stages by their own names; empty = all of these steps. Each reads what the nearest stage before it wrote."""
     allow_empty_sft: bool = False
     """Whether a build goes on to stages that call models when no run of the teacher succeeded; otherwise it stops
     there, and nothing more is paid."""

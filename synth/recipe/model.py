@@ -179,6 +179,11 @@ class Recipe(Keys):
         asked = next((name for name, value in wanted.items() if value is not None), None)
         if asked is not None and ("policy" not in self.roles or self.source_spec.is_recorded or not self.has_tasks):
             raise ValueError(f"{asked}: it starts from runs of a policy: give roles.policy, and no recorded runs")
+        offered = self.management
+        if self.rework is not None and self.rework.compress is not None and not (offered and offered.compress):
+            raise ValueError("rework.compress: say management: {compress: true}, so that agents have the tool for it")
+        if self.rework is not None and self.rework.distill and not (offered and offered.delegate):
+            raise ValueError("rework.distill: say management: {delegate: true}: it distills runs that asked helpers")
         perturber = self.roles.get("perturber")
         if perturber is not None and perturber.model is None:
             raise ValueError("roles.perturber: only a model edits turns; bind it to one (openai, vllm)")

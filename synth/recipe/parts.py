@@ -79,6 +79,24 @@ class Trees(Described):
     """Siblings whose values differ by so much at least become a pair."""
 
 
+class Rework(Described):
+    """Runs made of finished ones, turn by turn, beside them in ``trajectories`` (``retry_of``). Success rates and pairs
+    leave them out."""
+
+    distill: bool = False
+    """Runs whose parts went to helpers become runs of one agent, whose thoughts say who of a team speaks
+    (Chain-of-Agents). Where the answer and those of all helpers are right."""
+    least_calls: int = Field(default=5, ge=1, le=1000)
+    """Of ``distill``: calls of tools at least."""
+    unverified: float = Field(default=0.5, ge=0, le=1)
+    """Of ``distill``: share of those runs in which nothing is looked at again that is taken."""
+    compress: int | None = Field(default=None, ge=100, le=1_000_000)
+    """Tokens of what an agent has before it beyond which it writes notes in its place (CAT, SWE-Compressor); what
+    follows must be grounded in them. Empty = never."""
+    size: int = Field(default=300, ge=50, le=10_000)
+    """Of ``compress``: characters that notes keep of one observation, about."""
+
+
 class Pairs(Described):
     """Preference pairs."""
 

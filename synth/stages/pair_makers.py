@@ -24,6 +24,7 @@ from synth.annotate.preferences.verified import verified_pairs
 from synth.annotate.refinement.siblings import sibling_pairs
 from synth.environments.contract import Environment
 from synth.schemas.preferences import PreferenceRow
+from synth.schemas.reworked import Reworked
 from synth.schemas.row import Row
 from synth.schemas.searched import PairNotes
 from synth.schemas.tasks import Task
@@ -79,13 +80,18 @@ class PairMaker(RowStage[C, Task]):
         return super().stream(config).replace(cls.name, "preferences")
 
     def process(self, row: Task) -> Outcome:
-        made = self.pairs(row, self._teacher.rows(row.id), self._policy.rows(row.id))
+        made = self.pairs(row, *(_first_hand(runs.rows(row.id)) for runs in (self._teacher, self._policy)))
         failed = tuple(
             one.model_copy(update={"row_id": row.id, "part": part, "detail": f"{one.row_id}: {one.detail}"[:500]})
             for part, one in enumerate(made.rejected)
         )
         notes = PairNotes(id=row.id, made=len(made.rows), unpaired=made.unpaired, split=row.split)
         return Outcome(kept=(notes,), rejected=failed, side={"pairs": made.rows})
+
+
+def _first_hand(runs: Sequence[TrajectoryRow]) -> Sequence[TrajectoryRow]:
+    """Those that were acted: one that was made of a finished run differs from others by its form."""
+    return [run for run in runs if not Reworked.stand_in(run.details)]
 
 
 class VerifiedPairsConfig(StageConfig):

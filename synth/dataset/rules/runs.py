@@ -27,6 +27,7 @@ from synth.schemas.arrow import trajectory_of
 from synth.schemas.model_turns import ModelTurn, ModelTurns
 from synth.schemas.refined import Refined
 from synth.schemas.reflections import Reflected
+from synth.schemas.reworked import Reworked
 from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, Side, StepRow
 from synth.schemas.summaries import Shown
 from synth.schemas.trajectories import RECORDED, StopReason, TrajectoryRow
@@ -61,8 +62,10 @@ def run(row: TrajectoryRow, known: Known) -> Iterator[str]:
     if _DERIVED & set(known.there):
         runs.recorded[row.id] = record(row)
     yield from _protocol(row)
-    if row.retry_of is not None and not any(said.stand_in(row.details) for said in (Reflected, Refined, Grown)):
-        yield "retry_of: no detail says what was told of the first run, how it was refined, or where this one parts"
+    if row.retry_of is not None and not any(
+        said.stand_in(row.details) for said in (Reflected, Refined, Grown, Reworked)
+    ):
+        yield "retry_of: no detail says what was told of the first run, or how this one came out of it"
     if row.retry_of is not None and row.retry_of == row.id:
         yield "retry_of: a run cannot retry itself"
     task = known.tasks.get(row.task_id)
@@ -109,7 +112,8 @@ def actor_of_run(row: TrajectoryRow, known: Known) -> Iterator[str]:
             yield f"model: {row.model}, but the report says of the {row.role}: {of.model}"
     if not known.same(("version", dataset, row.environment), row.environment_version):
         yield f"environment_version: {row.environment_version}, but other rows are of another"
-    if not known.same(("tools", dataset, row.role, row.environment), row.tool_schemas):
+    how = Reworked.of(row.details).reworked.how if Reworked.stand_in(row.details) else ""
+    if not known.same(("tools", dataset, row.role, row.environment, how == "distilled"), row.tool_schemas):
         yield f"tool_schemas: are not those of the other runs of the {row.role}"
     own = row.retry_of is not None or Shown.stand_in(row.details)
     if not own and not known.same(("system", dataset, row.role, row.environment), row.system_prompt):
