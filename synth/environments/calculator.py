@@ -104,7 +104,7 @@ def _years(early: str, late: str) -> str:
     if first is None or last is None:
         raise ValueError(f"This is no date: {early if first is None else late}")
     whole = None not in (*first, *last)
-    begun = whole and (last[1], last[2]) < (first[1], first[2])  # type: ignore[operator]
+    begun = whole and (last[1], last[2]) < (first[1], first[2])
     years = last[0] - first[0] - begun
     if years < 0:
         raise ValueError(f"{late} comes before {early}.")
