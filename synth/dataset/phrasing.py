@@ -52,12 +52,12 @@ _CLASSES = (
 _EVIDENCE = (
     *("find_word", "found_page", "leaf", "next_page", "outline"),
     *("answer_early", "answer_guess", "dead_end", "failed", "fits_none", "g_dead_end", "g_none", "give_up"),
-    *("no_result", "postpone", "untold", "p_around", "p_bend", "p_insist", "p_twice", "p_wrong"),
-    *("p_unwritten", "p_instead_try"),
+    *("dismiss", "search_again", "no_result", "postpone", "untold", "p_around", "p_bend", "p_insist", "p_twice"),
+    *("p_wrong", "p_unwritten", "p_instead_try"),
 )
-"""What an agent says where it leafs through a long document in vain, has failed, is about to, errs for all to see, or
-was stopped by the application: the outcome, and no accident of wording. To these come the words by which a page says on
-what ground it stands."""
+"""What an agent says where it leafs through a long document in vain, puts aside what does not fit, has failed, is about
+to, errs for all to see, or was stopped by the application: the outcome, and no accident of wording. To these come the
+words by which a page says on what ground it stands."""
 _MASKED = re.compile(r"\"[^\"]*\"|“[^”]*”|\d[\d.,:/-]*")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[.!?:…]")
 

@@ -22,7 +22,9 @@ _LOCAL = frozenset(
     "property type value action file target rule qualifier switch clause constant".split()
 )
 """Kinds whose things mean something on their page alone: a question names the page."""
-_NO_KINDS = frozenset("entry thing name value no number example note notes item key feature element".split())
+_NO_KINDS = frozenset(
+    "entry thing name value no number example note notes item key feature element category area topic".split()
+)
 """What things are not called in a question: headings of first columns that say nothing."""
 _LEAST = 3
 _NOUNS = frozenset("format name type range result state value access class display document group model".split())
@@ -60,6 +62,7 @@ _ACTS = frozenset(
 )
 """What a command or function may be said to be."""
 _CALLED = frozenset("function method macro procedure routine predicate command operator subroutine".split())
+_OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
 _OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
 """What no module, type or file does."""
 _ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
@@ -122,7 +125,7 @@ _OF_STATE = re.compile(
 )
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
-    r"does\b|(?:is|are|was|were) (?:to\b|(?!missing\b)[a-z]{2,}ing\b)|"
+    r"does\b|(?:is|are|was|were) (?:to\b|[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
     r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
     r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
     r"(?:[a-z]+ )?example|great|part of)|not|also|only|still|now|no longer|fine|similar|able|one|ignored|becoming|"
@@ -242,16 +245,16 @@ class Words:
             return None
         if hidden and any(leaks(said, name) for name in (found.name, *found.aliases[:3]) if len(name) < 60):
             return None
-        verb = next((verb for kinds, verb in _HOLDS if found.kind.split()[-1] in kinds), None)
+        last = found.kind.split()[-1]
+        if last in _OF_ARGUMENTS and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
+            return None  # "srv: a valid server object" stands in the list of a function's arguments
+        verb = next((verb for kinds, verb in _HOLDS if last in kinds), None)
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
-        last = found.kind.split()[-1]
         if (thing := _THING.match(said)) is not None and not _may_be(last, thing[1]):
             return None
         if _OF_CALLS.match(said) and last not in _CALLED:
             return None
-        if last in _CALLED and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
-            return None  # "srv: a valid server object" stands in the list of a function's arguments
         if _UNCLEAR.match(said) or _is_sentence(said):
             return None
         return said
