@@ -134,6 +134,10 @@ class ChecklistItem(Row):
         return cls(text=text, kind=kind, details=details_with(facts))
 
 
+Persona = Literal["plain", "terse", "chatty", "impatient"]
+"""How a simulated user talks; it has nothing to do with what they ask for."""
+
+
 class UserFact(Row):
     """Something that the question leaves open and the user says when asked."""
 
@@ -143,6 +147,8 @@ class UserFact(Row):
     """Words of a question that ask for it."""
     says: NonEmpty
     """The user's answer."""
+    changes: bool = False
+    """The answer also takes back something that the question asks for, and says what is wanted instead."""
 
 
 class Plan(Row):
@@ -202,6 +208,8 @@ class Request(Facts):
     """What is asked for, by name or in words."""
     changing: tuple[str, ...] = ()
     """Tools that change the state."""
+    persona: Persona = "plain"
+    """How the user writes and answers."""
 
 
 class ForbiddenCall(Row):

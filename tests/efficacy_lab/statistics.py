@@ -36,8 +36,6 @@ class Compared(Described):
     against: str
     difference: Interval
     """Of the success rates."""
-    relative: float | None
-    """The difference of the means over the mean of ``against``; None where that is 0."""
     detectable: float | None
     """The true difference that a run of so many seeds would find with the given power; None with fewer than
     three seeds."""
@@ -96,12 +94,10 @@ def compare(arm: str, against: str, rates: Mapping[str, Mapping[int, float]], co
     seeds = sorted(rates[arm].keys() & rates[against].keys())
     differences = [rates[arm][seed] - rates[against][seed] for seed in seeds]
     found = interval(differences, confidence)
-    base = fmean(rates[against][seed] for seed in seeds)
     return Compared(
         arm=arm,
         against=against,
         difference=found,
-        relative=found.mean / base if base else None,
         detectable=detectable(differences, confidence),
     )
 

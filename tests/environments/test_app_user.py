@@ -9,10 +9,13 @@ from app_tools import LIBRARY, opened, task
 
 from synth.environments.app.definition import Definition
 from synth.environments.app.environment import AppEnvironment, open_app
-from synth.environments.app.user import ASK_USER, CONFIRMED, UNKNOWN
+from synth.environments.app.user import ASK_USER, answer_of
 from synth.environments.contract import ToolCall
 from synth.errors import InputError
 from synth.exploration.app.explorer import app_explorer
+from synth.exploration.app.users import PERSONAS
+from synth.lexicon.reading import phrases
+from synth.schemas.plans import UserFact
 
 FACTS = [
     {"topic": "the seat", "keywords": ["seat", "row"], "says": "Seat 14C."},
@@ -33,8 +36,18 @@ def _asked(question: Any, **arguments: Any) -> tuple[str, str | None]:
 def test_the_user_answers_by_the_words_of_the_question() -> None:
     assert _asked("Which seat, in which row?") == ("Seat 14C.", None)
     assert _asked("Would you like to pay by card or voucher?") == ("My voucher.", None)
-    assert _asked("What is your shoe size?") == (UNKNOWN, None)
-    assert _asked("Shall I go ahead?") == (CONFIRMED, None)
+    assert _asked("What is your shoe size?")[0] in phrases("users")["unknown_plain"]
+    assert _asked("Shall I go ahead?")[0] in phrases("users")["confirmed_plain"]
+
+
+def test_personas_answer_in_their_own_words_and_a_changed_mind_is_told_to_who_asks_for_leave() -> None:
+    facts = tuple(UserFact.model_validate(fact) for fact in FACTS)
+    for question, intent in (("What is your shoe size?", "unknown"), ("Shall I go ahead?", "confirmed")):
+        for persona in PERSONAS:
+            assert answer_of(facts, question, persona) in phrases("users")[f"{intent}_{persona}"]
+            assert answer_of(facts, "Which seat?", persona) == "Seat 14C."
+    changed = (facts[0], facts[1].model_copy(update={"says": "My voucher. And not that trip.", "changes": True}))
+    assert answer_of(changed, "Shall I go ahead?", "terse") == "My voucher. And not that trip."
 
 
 def test_wrong_questions_are_told() -> None:

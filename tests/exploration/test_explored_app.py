@@ -14,6 +14,7 @@ from synth.environments.contract import ToolCall
 from synth.episodes.sessions import Sessions
 from synth.exploration.app.requests import AppRequests
 from synth.exploration.app.solution import same_request
+from synth.exploration.app.users import PERSONAS, is_told_first
 from synth.exploration.app.walking import violations
 from synth.schemas.tasks import Task
 
@@ -39,6 +40,21 @@ def test_solutions_come_to_the_goal_and_satisfy_the_verdict_and_the_checklist(ap
         assert verdict.correct, (task.question, verdict.evidence)
         assert all(checklist_results(plan.checklist, done, episode.difference(), task.answer)), task.question
         episode.close()
+
+
+def test_a_mind_is_changed_in_some_requests_and_no_call_of_the_plan_knows_it_before_it_is_told() -> None:
+    found = [(task, plan_of(task)) for application in APPLICATIONS for task in tasks(application, COUNT, SEED)]
+    assert sum(bool(plan.user) for _, plan in found) >= len(found) / 4
+    assert {task.details["persona"] for task, _ in found} == set(PERSONAS)
+    changed = [(task, plan) for task, plan in found if any(fact.changes for fact in plan.user)]
+    assert len(changed) >= 3
+    for task, plan in changed:
+        last = [call for call in plan.calls if call.changes][-1]
+        others = {str(value) for call in plan.calls if call is not last for value in call.arguments.values()}
+        new = {path: value for path, value in last.arguments.items() if str(value) not in others}
+        assert is_told_first(plan.calls, new), task.question
+        untold = [call.model_copy(update={"given": {}}) for call in plan.calls]
+        assert is_told_first(untold, new) == (not new)
 
 
 @pytest.mark.parametrize("application", APPLICATIONS)

@@ -33,8 +33,7 @@ class Selection(Described):
     answers: bool = True
     """False: of verified pairs, only those whose chosen side calls a tool. A right answer is verified with
     certainty wherever the run has seen it, so answers crowd verified pairs, and most correct a run that had gone too
-    far; in our benchmark (``make efficacy``, development seeds) they taught to answer with something else than what
-    was found last."""
+    far."""
     earliest: bool = False
     """Of verified pairs, only the earliest of each trajectory."""
     per_trajectory: int | None = Field(default=None, ge=1)

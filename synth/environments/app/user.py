@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.environments.contract import ToolError, ToolSchema, text_argument
-from synth.schemas.plans import Planned, UserFact
+from synth.identity import digest
+from synth.lexicon.reading import phrases
+from synth.schemas.plans import Persona, Planned, Request, UserFact
 from synth.schemas.tasks import Task
 from synth.text.words import words
 
@@ -24,8 +26,7 @@ ASK_USER_TOOL = ToolSchema.of(
     "Ask the person who wrote to you for something that only they can know.",
     {"question": text_argument("One question, in words.", 600)},
 )
-UNKNOWN = "I don't know that, sorry. You'd have to look it up, or do without."
-CONFIRMED = "Please just do what I wrote, if you may."
+_WORDS = phrases("users")
 _CONFIRM = re.compile(
     r"^(?:shall|should|may|can) i\b|\b(?:confirm|proceed|go ahead|do you want me)\b|\bis (?:that|this) right",
     re.I,
@@ -37,14 +38,18 @@ def facts_of(task: Task) -> tuple[UserFact, ...]:
     return Planned.of(task.details).plan.user if Planned.stand_in(task.details) else ()
 
 
-def answer_of(facts: Sequence[UserFact], question: str) -> str:
+def answer_of(facts: Sequence[UserFact], question: str, persona: Persona = "plain") -> str:
     """The fact that most words of the question ask for, the first of those that share the place; else that they do not
-    know, or (where the question asks for leave) that they have said what they want."""
+    know, or (where the question asks for leave) what they have changed their mind about, or that they have said what
+    they want."""
     asked = words(question)
     hits = [sum(any(word.startswith(key.casefold()) for word in asked) for key in fact.keywords) for fact in facts]
     if hits and max(hits) > 0:
         return facts[hits.index(max(hits))].says
-    return CONFIRMED if _CONFIRM.search(question.strip()) else UNKNOWN
+    leave = _CONFIRM.search(question.strip()) is not None
+    changed = [fact.says for fact in facts if fact.changes and leave]
+    options = changed or _WORDS[f"{'confirmed' if leave else 'unknown'}_{persona}"]
+    return options[int(digest("user", question)[:8], 16) % len(options)]
 
 
 def asked(task: Task, arguments: dict[str, Any]) -> tuple[str, ToolError | None]:
@@ -52,4 +57,4 @@ def asked(task: Task, arguments: dict[str, Any]) -> tuple[str, ToolError | None]
     question = arguments.get("question")
     if set(arguments) != {"question"} or not isinstance(question, str) or not question.strip() or len(question) > 600:
         return f"Wrong arguments for {ASK_USER}: give one question, a text of at most 600 characters.", "bad_arguments"
-    return answer_of(facts_of(task), question), None
+    return answer_of(facts_of(task), question, Request.of(task.details).persona), None

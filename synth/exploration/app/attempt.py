@@ -16,7 +16,6 @@ import numpy as np
 
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.state import Goal
-from synth.environments.app.user import answer_of
 from synth.errors import InputError
 from synth.exploration.app.audit import Auditor
 from synth.exploration.app.checklist import checklist_of
@@ -26,20 +25,19 @@ from synth.exploration.app.requests import AppRequests, beginning_of
 from synth.exploration.app.safety_pairs import harmful, paired
 from synth.exploration.app.solution import AppCandidate, AppSolution
 from synth.exploration.app.solving import Solver
+from synth.exploration.app.users import PERSONAS, is_told_first, worded
 from synth.exploration.app.walking import TriedCall, Walker, asks_under, note_of, replay
 from synth.exploration.app.wording import Clause, Wording, body, conditional, message
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import Dropped, Hopeless, Solved
 from synth.exploration.walks import choose, draw
-from synth.schemas.plans import HiddenRule, Plan, UserFact
+from synth.schemas.plans import HiddenRule, Persona, Plan, UserFact
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult
 from synth.tasks.graded import chance_of
 
 __all__ = ["AppAttempt"]
 
-_SECOND = 0.5
-"""Share of the requests for several things that leave a value of a second one open."""
 _RULES = 3
 """Rules that a walk meets before it takes one of them."""
 
@@ -81,6 +79,7 @@ class AppAttempt:
         self.who = self.speaker["speaker"]
         self.walker = Walker(app, self.episode, self.who, rng)
         self.wording = Wording(app, self.start, self.speaker, rng)
+        self.persona: Persona = "plain" if candidate.kind in ("harmful", "benign") else draw(rng, PERSONAS)
         self.wanted = candidate.writes if candidate.kind == "done" else min(2, candidate.writes)
         self.end = ""
         """Hash of the state in which the walk ended."""
@@ -212,13 +211,15 @@ class AppAttempt:
     def _done(self, steps: Sequence[TriedCall], *, left: bool) -> AppSolution:
         if left and not any(self.app.requests.asks[step.ask].left for step in steps):
             raise Dropped(Reason.NO_WALK, "no value of what was done could be left open")
-        clauses, facts, told = self._clauses(steps, left=left)
-        question, said = self._message(clauses)
-        with closing(self._solver(said, told)) as solver:
-            made = self._written(steps, clauses, question, solver, facts)
+        found = worded(self.wording, steps, self._fresh(), self.persona, self.rng, left=left)
+        question, said = self._message(found.clauses)
+        with closing(self._solver(said, found.told)) as solver:
+            made = self._written(steps, found.clauses, question, solver, found.facts)
             needed = {given.words for call in solver.calls for given in call.given.values() if given.source == "user"}
-        if any(fact.says not in needed for fact in facts):
+        if any(fact.says not in needed for fact in found.facts):
             raise Dropped(Reason.UNNATURAL, "no call uses what the user would be asked for")
+        if not is_told_first(made.plan.calls, found.changed):
+            raise Dropped(Reason.UNNATURAL, "what is changed would be looked at before the user is asked")
         return made
 
     def _written(
@@ -292,7 +293,7 @@ class AppAttempt:
     def _safety_pair(self, steps: Sequence[TriedCall]) -> AppSolution:
         """One side of a pair. Both make the harmless one and audit it, so that there are both or none."""
         harm = self.app.requests.harms[self.harm]
-        clauses, _, _ = self._clauses(steps, left=False)
+        clauses = worded(self.wording, steps, self._fresh(), "plain", self.rng, left=False).clauses
         values, today = {**self.speaker, "message": body(clauses, self.rng)}, self.start.now[:10]
         question, said = put(choose(self.rng, harm.benign), values, self.rng, today)
         meant, _ = put(choose(self.rng, harm.harmful), values, self.rng, today)
@@ -303,33 +304,6 @@ class AppAttempt:
             return paired(made, other, self.harm)
         self.auditor.audit(made)
         return paired(other, made, self.harm)
-
-    def _clauses(
-        self, steps: Sequence[TriedCall], *, left: bool
-    ) -> tuple[list[Clause], list[UserFact], dict[str, Sequence[Said]]]:
-        """A clause per step; where a value is ``left`` open, what the user says when asked for it."""
-        episode = self._fresh()
-        able = [at for at, step in enumerate(steps) if self.wording.may_leave(step)]
-        if left and not able:
-            raise Dropped(Reason.NO_WALK, "no value could be left open")
-        chosen = {choose(self.rng, able)} if left else set()
-        if left and len(able) > 1 and self.rng.random() < _SECOND:
-            chosen.add(choose(self.rng, [at for at in able if at not in chosen]))
-        clauses: list[Clause] = []
-        facts: list[UserFact] = []
-        told: dict[str, Sequence[Said]] = {}
-        for at, step in enumerate(steps):
-            if at in chosen:
-                open_ = choose(self.rng, self.wording.may_leave(step))
-                clause, says, told[says] = self.wording.leaving(step.ask, step.row, episode, open_)
-                facts.append(UserFact(topic=open_.topic, keywords=open_.keywords, says=says))
-            else:
-                clause = self.wording.clause(step.ask, step.row, episode, reason=at == 0)
-            clauses.append(clause)
-            episode.step(step.call)
-        if any(answer_of(facts, f"Can you tell me {fact.topic}?") != fact.says for fact in facts):
-            raise Dropped(Reason.UNNATURAL, "two things are left open that a question can't tell apart")
-        return clauses, facts, told
 
     def _message(
         self, clauses: Sequence[Clause], ending: str = "", further: Clause | None = None
@@ -345,7 +319,7 @@ class AppAttempt:
         for clause in every:
             whole += [clause.text, *([clause.because] if clause.because is not None else [])]
         self.stretches = [(text, [one.words for one in said]) for text in whole]
-        return message(clauses, introduction, self.rng, ending), said
+        return message(clauses, introduction, self.rng, ending, self.persona), said
 
     def _solution(
         self,
@@ -394,4 +368,5 @@ class AppAttempt:
             hidden=hidden,
             reward=self.reward,
             asks=asks,
+            persona=self.persona,
         )

@@ -24,6 +24,7 @@ from synth.schemas.plans import (
     HiddenRule,
     Injected,
     Injection,
+    Persona,
     Plan,
     Planned,
     Policed,
@@ -71,6 +72,7 @@ class AppSolution:
     stopped: TriedCall | None
     """Of what is declined: the call that a rule stops or records."""
     asks: tuple[str, ...]
+    persona: Persona = "plain"
     reward: float | None = None
     """Of what was explored first: its reward, 1 to 5."""
     hidden: HiddenRule | None = None
@@ -105,7 +107,7 @@ class AppSolution:
                 app_size=environment.size,
                 app_variant=environment.variant,
             ),
-            Request(kind=self.kind, asks=self.asks, changing=changing),
+            Request(kind=self.kind, asks=self.asks, changing=changing, persona=self.persona),
             Wanted(goal=self.goal.model_dump(mode="json")),
             Planned(plan=self.plan),
             Policed(

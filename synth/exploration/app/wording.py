@@ -19,12 +19,13 @@ from synth.exploration.app.walking import TriedCall
 from synth.exploration.pipeline import Dropped
 from synth.exploration.walks import choose
 from synth.lexicon.reading import phrases
+from synth.schemas.plans import Persona
 from synth.schemas.rejections import Reason
 from synth.text.inflection import capital
 
 __all__ = ["Clause", "Wording", "body", "conditional", "message", "note"]
 
-_WORDS = phrases("app_requests")
+_WORDS, _USERS = phrases("app_requests"), phrases("users")
 
 _ONE_LINE = 110
 """Characters of a clause up to which others may stand in its sentence."""
@@ -211,7 +212,11 @@ def _agree(left: Values, right: Values, columns: Sequence[str]) -> bool:
 
 
 def message(
-    clauses: Sequence[Clause], introduction: str | None, generator: np.random.Generator, ending: str = ""
+    clauses: Sequence[Clause],
+    introduction: str | None,
+    generator: np.random.Generator,
+    ending: str = "",
+    persona: Persona = "plain",
 ) -> str:
     """The whole request.
 
@@ -220,11 +225,14 @@ def message(
         introduction: Who writes, as sentences; None where it does not matter.
         ending: Further sentences behind the clauses.
     """
-    told = body(clauses, generator)
-    if ending:
-        told = f"{told} {ending}"
+    opening, closing = (
+        [choose(generator, options)] if (options := _USERS.get(f"{place}_{persona}")) else []
+        for place in ("opening", "closing")
+    )
+    told = " ".join((*opening, body(clauses, generator), *([ending] if ending else []), *closing))
     parts: list[str] = []
-    greeting = choose(generator, _WORDS["greetings"]) if generator.random() < 0.4 else ""
+    polite = {"chatty": 2.0, "terse": 0.0}.get(persona, 1.0)
+    greeting = choose(generator, _WORDS["greetings"]) if generator.random() < 0.4 * polite else ""
     if introduction is not None:
         # At the end, as people sign what they write, now and then.
         if generator.random() < 0.2:
@@ -233,7 +241,7 @@ def message(
             parts = [sentence(introduction), sentence(told)]
     else:
         parts = [sentence(told)]
-    if generator.random() < 0.3:
+    if not closing and generator.random() < 0.3 * polite:
         parts.append(choose(generator, _WORDS["thanks"]))
     text = " ".join(parts)
     if not greeting:

@@ -157,6 +157,8 @@ class Reasons:
             says = " ".join(asked[-1].content.split())
             if '"' not in says:
                 self.thoughts.add("p_told", says=says.rstrip("."))
+            if any(fact.changes and fact.says in says for fact in self.plan.user):
+                self.thoughts.add("p_changed")
             return
         changed = [result for call, result in pairs if call.name in self.view.changing]
         if changed:

@@ -1,0 +1,139 @@
+"""Who writes to a desk: how much they say, what they leave open, and a mind that they change while the desk works.
+
+As in tau2-bench (arXiv 2506.07982) with a script for a user: all that they will say is in the plan, so the end that is
+wanted, and the verdict, stay exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from synth.environments.app.environment import AppEpisode
+from synth.environments.app.user import answer_of
+from synth.exploration.app.phrases import Said, sentence
+from synth.exploration.app.requests import Values
+from synth.exploration.app.walking import TriedCall
+from synth.exploration.app.wording import Clause, Wording
+from synth.exploration.pipeline import Dropped, leaves
+from synth.exploration.walks import choose
+from synth.lexicon.reading import phrases
+from synth.schemas.plans import Persona, PlannedCall, UserFact
+from synth.schemas.rejections import Reason
+
+__all__ = ["PERSONAS", "WordedSteps", "is_told_first", "worded"]
+
+PERSONAS: Mapping[Persona, float] = {"plain": 0.4, "terse": 0.2, "chatty": 0.2, "impatient": 0.2}
+"""How many write so; what they ask for and whether it may be done has nothing to do with it."""
+_SECOND = 0.5
+"""Share of the requests for several things that leave a value of a second one open."""
+_CHANGED = 0.8
+"""Share of those that leave one open of which another part is changed, where it can be."""
+_WORDS = phrases("users")
+
+
+@dataclass(frozen=True)
+class WordedSteps:
+    """Calls in words: a clause each, what the person says when asked, and what each answer says."""
+
+    clauses: list[Clause]
+    facts: list[UserFact]
+    told: dict[str, Sequence[Said]]
+    changed: Values = field(default_factory=dict)
+    """Arguments of a call that the request asks for with other values."""
+
+
+def worded(
+    wording: Wording,
+    steps: Sequence[TriedCall],
+    episode: AppEpisode,
+    persona: Persona,
+    generator: np.random.Generator,
+    *,
+    left: bool,
+) -> WordedSteps:
+    """A clause per step; where a value is ``left`` open, what the user says when asked for it.
+
+    Args:
+        episode: At the beginning; the steps are carried out in it.
+
+    Raises:
+        Dropped: nothing can be left open, or no words fit.
+    """
+    able = [at for at, step in enumerate(steps) if wording.may_leave(step)]
+    if left and not able:
+        raise Dropped(Reason.NO_WALK, "no value could be left open")
+    other, moved = None, len(steps) - 1
+    if left and able[0] < moved and generator.random() < _CHANGED:
+        other = _other_row(wording, steps[moved], generator)
+    able = able if other is None else [at for at in able if at < moved]
+    chosen = {choose(generator, able)} if left else set()
+    if left and other is None and len(able) > 1 and generator.random() < _SECOND:
+        chosen.add(choose(generator, [at for at in able if at not in chosen]))
+    found = WordedSteps([], [], {}, {} if other is None else other[1])
+    change: Clause | None = None
+    for at, step in enumerate(steps):
+        if at in chosen:
+            open_ = choose(generator, wording.may_leave(step))
+            clause, says, told = wording.leaving(step.ask, step.row, episode, open_)
+            says = _answer(says, persona, generator)
+            found.told[says] = told
+            found.facts.append(UserFact(topic=open_.topic, keywords=open_.keywords, says=says))
+        elif other is not None and at == moved:
+            clause = wording.clause(step.ask, other[0], episode, sentences=False, reason=False)
+            change = wording.clause(step.ask, step.row, episode, sentences=False, reason=False)
+        else:
+            clause = wording.clause(step.ask, step.row, episode, reason=at == 0 and persona != "terse")
+        found.clauses.append(clause)
+        episode.step(step.call)
+    if change is not None:
+        _take_back(found, change, generator)
+    if any(answer_of(found.facts, f"Can you tell me {fact.topic}?") != fact.says for fact in found.facts):
+        raise Dropped(Reason.UNNATURAL, "two things are left open that a question can't tell apart")
+    return found
+
+
+def _answer(says: str, persona: Persona, generator: np.random.Generator) -> str:
+    around = _WORDS.get(f"answer_{persona}")
+    return says if around is None else choose(generator, around).format(says=says)
+
+
+def _other_row(wording: Wording, step: TriedCall, generator: np.random.Generator) -> tuple[Values, Values] | None:
+    """What might have been asked for at first in place of a step, and the arguments that then change: something about
+    the same, with another value. None where there is nothing of the kind."""
+    app, name = wording.app, step.ask
+    if not app.requests.asks[name].do:
+        return None
+    mine = app.arguments(name, step.row)
+    found: list[tuple[Values, Values]] = []
+    for row in app.rows(wording.start, app.requests.asks[name], wording.speaker["speaker"]):
+        theirs = app.arguments(name, row)
+        changed = {one: mine[one] for one in mine if mine[one] != theirs.get(one)}
+        if mine.keys() == theirs.keys() and 0 < len(changed) < len(mine):
+            found.append((row, changed))
+    return choose(generator, found) if found else None
+
+
+def _take_back(found: WordedSteps, change: Clause, generator: np.random.Generator) -> None:
+    """Behind the first answer, the person asks for the last part in another way."""
+    before = {(one.column, one.value) for one in found.clauses[-1].said}
+    if {(one.column, one.value) for one in change.said} <= before:
+        raise Dropped(Reason.UNNATURAL, "the change is not said")
+    fact = found.facts[0]
+    says = f"{fact.says} {sentence(choose(generator, _WORDS['changed']).format(do=change.text))}"
+    found.told[says] = (*found.told.pop(fact.says), *change.said)
+    found.facts[0] = fact.model_copy(update={"says": says, "changes": True})
+
+
+def is_told_first(calls: Sequence[PlannedCall], changed: Mapping[str, Any]) -> bool:
+    """Whether no call of a plan has a changed value before the user was asked, by what the calls rest on."""
+    resting: set[int] = set()
+    for number, call in enumerate(calls):
+        if any(given.source == "user" or given.call in resting for given in call.given.values()):
+            resting.add(number)
+        elif any(changed.get(path) == value for path, value in leaves(call.arguments)):
+            return False
+    return True
