@@ -53,4 +53,4 @@ def _read(value: Mapping[str, Any]) -> Trajectory | TrajectoryRow:
     return _importer(value).read(value)
 
 
-AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=6)
+AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=7)
