@@ -74,7 +74,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "7"
 
     def __init__(
         self,
