@@ -5,11 +5,12 @@ A *turn* is a maximal run of actions; an observation (of a tool or of the user) 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from synth.schemas.adp import Action, ApiAction, CodeAction, ContentItem, TextObservation
+from synth.schemas.row import JsonObject
 
-__all__ = ["action_kind", "bare_actions", "speaker_named", "speakers", "turn_ranges"]
+__all__ = ["action_kind", "bare_actions", "full_actions", "full_arguments", "speaker_named", "speakers", "turn_ranges"]
 
 
 def turn_ranges(content: Sequence[ContentItem]) -> tuple[tuple[int, int], ...]:
@@ -52,6 +53,30 @@ def bare_actions(actions: Sequence[ContentItem]) -> tuple[ContentItem, ...]:
     """The actions as they stand when nothing answers them: without ``tool_call_id``, as the protocol asks of an action
     that was cut off."""
     return tuple(item.model_copy(update={"tool_call_id": None}) if _calls(item) else item for item in actions)
+
+
+def full_arguments(arguments: JsonObject, parameters: JsonObject) -> JsonObject:
+    """What a call asks for: its arguments, and the default of each that it leaves out. Calls are compared by it.
+
+    Args:
+        parameters: JSON Schema of the tool's arguments.
+    """
+    properties = parameters.get("properties")
+    stated = properties if isinstance(properties, Mapping) else {}
+    defaults = {key: one["default"] for key, one in stated.items() if isinstance(one, Mapping) and "default" in one}
+    return {**defaults, **arguments}
+
+
+def full_actions(content: Sequence[ContentItem], tool_schemas: Sequence[JsonObject]) -> tuple[ContentItem, ...]:
+    """``content`` with the calls in full."""
+    tools = [tool.get("function") for tool in tool_schemas]
+    parameters = {tool["name"]: tool.get("parameters") or {} for tool in tools if isinstance(tool, Mapping)}
+    return tuple(
+        item.model_copy(update={"kwargs": full_arguments(item.kwargs, parameters[item.function])})
+        if isinstance(item, ApiAction) and item.function in parameters
+        else item
+        for item in content
+    )
 
 
 def _calls(item: ContentItem) -> bool:

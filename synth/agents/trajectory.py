@@ -34,7 +34,7 @@ from synth.schemas.row import JsonObject
 from synth.schemas.summaries import Shown
 from synth.schemas.trajectories import CallErrors, Recorded, Role, StopReason, TrajectoryRow
 
-__all__ = ["facts_of", "history_of", "injected_rows", "step_items", "steps_of", "text_seen", "to_row"]
+__all__ = ["facts_of", "history_of", "injected_rows", "step_items", "steps_of", "text_seen", "to_row", "tools_of"]
 
 
 def to_row(
@@ -190,6 +190,14 @@ def facts_of(row: TrajectoryRow) -> JsonObject:
     return Recorded.of(row.details).environment
 
 
+def tools_of(row: TrajectoryRow) -> tuple[ToolSchema, ...]:
+    """The tools that the agent had."""
+    return tuple(
+        ToolSchema(name=f["name"], description=f["description"], parameters=f["parameters"])
+        for f in (tool["function"] for tool in row.tool_schemas)
+    )
+
+
 def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
     """The prompt and history that ``row`` records, equal to those of the rollout that made it.
 
@@ -200,15 +208,11 @@ def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
     told = row.content[:start]
     if not any(isinstance(item, TextObservation) and item.source == "user" for item in told):
         raise ValueError(f"{row.id}: no words of the user stand before the first action")
-    tools = tuple(
-        ToolSchema(name=f["name"], description=f["description"], parameters=f["parameters"])
-        for f in (tool["function"] for tool in row.tool_schemas)
-    )
     errors = cast(dict[str, ToolError], CallErrors.of(row.details).tool_errors)
     gave_up = row.stop_reason is StopReason.GAVE_UP
     steps = steps_of(row.content[start:], errors, gave_up=gave_up, name=row.id)
     question = "\n\n".join(text_seen(item) for item in told)
-    return Prompt(system=row.system_prompt, question=question, tools=tools), steps
+    return Prompt(system=row.system_prompt, question=question, tools=tools_of(row)), steps
 
 
 def steps_of(items: Sequence[ContentItem], errors: Mapping[str, ToolError], *, gave_up: bool, name: str) -> History:

@@ -21,6 +21,7 @@ from synth.schemas.described import Described
 from synth.schemas.row import Json, JsonObject, NonEmpty, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
+from synth.schemas.turns import full_arguments
 
 __all__ = [
     "ID_ARGUMENTS",
@@ -38,8 +39,10 @@ __all__ = [
     "ToolResult",
     "ToolSchema",
     "WebPage",
+    "call_key",
     "number_argument",
     "refusal",
+    "results_argument",
     "shown_name",
     "stateful_options",
     "text_argument",
@@ -74,6 +77,11 @@ class ToolSchema(Row):
         parameters: JsonObject = {"type": "object", "properties": dict(arguments)}
         parameters |= {**({"required": required} if required else {}), "additionalProperties": False}
         return cls(name=name, description=description, parameters=parameters)
+
+    def taking(self, name: str, argument: JsonObject) -> ToolSchema:
+        """The same tool, with another schema of the argument ``name``."""
+        properties = {**self.parameters["properties"], name: argument}
+        return self.model_copy(update={"parameters": {**self.parameters, "properties": properties}})
 
     def words(self) -> Iterator[str]:
         """What the schema says of its arguments, and the values that it lists as the only ones that they take."""
@@ -313,10 +321,21 @@ def text_argument(about: str, most: int | None = None) -> JsonObject:
     return schema if most is None else {**schema, "maxLength": most}
 
 
-def number_argument(about: str, most: int | None = None) -> JsonObject:
-    """JSON Schema of a whole number from 1 up to ``most``."""
-    schema: JsonObject = {"type": "integer", "minimum": 1, "description": about}
+def number_argument(about: str, most: int | None = None, *, default: int = 1) -> JsonObject:
+    """JSON Schema of a whole number from 1 up to ``most``, ``default`` if it is not given."""
+    schema: JsonObject = {"type": "integer", "minimum": 1, "description": about, "default": default}
     return schema if most is None else {**schema, "maximum": most}
+
+
+def results_argument(default: int) -> JsonObject:
+    """JSON Schema of how many results a search gives."""
+    return number_argument(f"How many results; {default} if not given.", 20, default=default)
+
+
+def call_key(call: ToolCall, tools: Iterable[ToolSchema]) -> str:
+    """Equal for calls that ask for the same, given in full or with defaults left out."""
+    parameters = next((tool.parameters for tool in tools if tool.name == call.name), {})
+    return f"{call.name} {canonical_json(full_arguments(call.arguments, parameters))}"
 
 
 def unknown_tool(call: ToolCall, tools: Iterable[str], shown: str | None = None) -> ToolResult:

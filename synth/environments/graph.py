@@ -27,6 +27,7 @@ from synth.environments.contract import (
     ToolResult,
     ToolSchema,
     refusal,
+    results_argument,
 )
 from synth.environments.identifiers import Identifiers
 from synth.environments.passages import End, Triple
@@ -90,7 +91,7 @@ class GraphEnvironment(Environment):
     """A graph with names. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "graph"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
 
     def __init__(
         self,
@@ -122,7 +123,8 @@ class GraphEnvironment(Environment):
         self._ids = Identifiers(self._columns["id"])
 
     def tools(self) -> tuple[ToolSchema, ...]:
-        return GRAPH_TOOLS
+        finding, *others = GRAPH_TOOLS
+        return (finding.taking("k", results_argument(self.default_k)), *others)
 
     def instructions(self) -> str:
         return (

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from synth.environments.contract import ToolSchema, number_argument, text_argument
+from synth.environments.contract import ToolSchema, number_argument, results_argument, text_argument
 from synth.environments.rendering import find_links, link
 from synth.environments.shown import (
     Count,
@@ -31,7 +31,7 @@ SEARCH_TOOLS = (
         "Search the collection by words. Gives the best pages as [title](document) with a snippet.",
         {
             "query": text_argument("Words to look for."),
-            "k": number_argument("How many results; 5 if not given.", 20),
+            "k": results_argument(5),
         },
         optional=("k",),
     ),

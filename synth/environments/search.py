@@ -22,6 +22,7 @@ from synth.environments.contract import (
     ToolResult,
     ToolSchema,
     refusal,
+    results_argument,
 )
 from synth.environments.identifiers import Identifiers
 from synth.environments.own_tools import OwnTool
@@ -72,7 +73,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
 
     def __init__(
         self,
@@ -125,7 +126,9 @@ class SearchEnvironment(Environment):
         self.catalogue = Catalogue(documents.arrow, holding)
         own = [OwnTool(name) for name in tools if ":" in name]
         self.own = {tool.schema.name: tool for tool in own}
-        self.by_name = {tool.name: tool for tool in (*self._made_tools(tools), *(tool.schema for tool in own))}
+        k = results_argument(default_k)
+        made = [tool.taking("k", k) if tool.name.startswith("search") else tool for tool in self._made_tools(tools)]
+        self.by_name = {tool.name: tool for tool in (*made, *(tool.schema for tool in own))}
         self.ids = Identifiers(documents.arrow.column("id"))
         self._cache: dict[int, Document] = {}
         self._borders: dict[str, list[tuple[int, int]]] = {}

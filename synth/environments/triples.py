@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from synth.environments.contract import ToolSchema, number_argument, text_argument
+from synth.environments.contract import ToolSchema, number_argument, results_argument, text_argument
 from synth.environments.passages import End, Triple
 from synth.environments.rendering import find_links
 from synth.environments.shown import Facts, Hits, Listed, Relations, Shown, Text, listing, read_hits
@@ -24,7 +24,7 @@ GRAPH_TOOLS = (
         "Find entities by name. Gives the best as [name](entity), with what kind of thing each is.",
         {
             "name": text_argument("A name, or a part of one.", 400),
-            "k": number_argument("How many results; 5 if not given.", 20),
+            "k": results_argument(5),
         },
         optional=("k",),
     ),

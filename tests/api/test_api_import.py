@@ -230,6 +230,27 @@ def test_a_list_in_one_file(tmp_path: Path) -> None:
     assert synth.import_file(path, "openai", tmp_path / "out").report.trajectories == 2
 
 
+_CHAT = [{"role": "user", "content": "What is 2 + 2?"}, {"role": "assistant", "content": "4"}]
+_CALLED = {"id": "c", "function": "calc", "arguments": {"sum": "2 + 2"}, "type": "function"}
+_TOLD = [{"agent_name": "Solver", "step": 1, "content": "5"}, {"agent_name": "Critic", "step": 2, "content": "No: 4."}]
+
+
+@pytest.mark.parametrize(
+    ("value", "runs", "turns"),
+    [
+        ({"traj": _CHAT, "reward": 1.0}, 1, 1),
+        ({"index": 3, "output": {"history": [_CHAT[0], {"role": "agent", "content": "4"}], "result": None}}, 1, 1),
+        ({"question": "What is 2 + 2?", "trajectory": _TOLD, "faulty_agents": []}, 1, 2),
+        ({"eval": {}, "samples": [{"id": n, "messages": [*_CHAT, *_CHAT][: 2 * n]} for n in (1, 2)]}, 2, 1),
+        ({"samples": [{"messages": [_CHAT[0], {"role": "assistant", "content": "", "tool_calls": [_CALLED]}]}]}, 1, 1),
+    ],
+)
+def test_chats_are_found_wherever_they_stand(value: dict[str, Any], runs: int, turns: int, tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(json.dumps(value))
+    rows = [*synth.load(synth.import_file(tmp_path / "log.json", "auto", tmp_path / "out").path).rows("trajectories")]
+    assert (len(rows), rows[0].turns) == (runs, turns)
+
+
 @pytest.mark.parametrize(("name", "importer"), [("adp-1", "adp"), ("adp-2", "auto"), ("atif-1.8", "atif")])
 def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult, tmp_path: Path) -> None:
     synth.export(small.path, name, tmp_path / "there", select=["split=train"])

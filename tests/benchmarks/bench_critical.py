@@ -200,8 +200,9 @@ def line(found: Sequence[Searched]) -> dict[str, str]:
     steps = sum(one.steps for one in found)
     drawn, pairs, verified = counts["continuations"], counts["verified"], counts["verified_steps"]
     same = sum(candidate.same_kind for one in found for candidate in one.verified)
+    tools = BENCH.environment.tools()
     # Ours does not test an action again that was verified at another step; so count each once for the others too.
-    distinct = sum(len({action_key(candidate.turn) for candidate in one.verified}) for one in found)
+    distinct = sum(len({action_key(candidate.turn, tools) for candidate in one.verified}) for one in found)
     values = (
         len(found),
         steps,

@@ -2,6 +2,7 @@
 
     python tests/benchmarks/bench_public_labels.py --steps hotpotqa.jsonl bfcl.jsonl
     python tests/benchmarks/bench_public_labels.py --failures "Who&When/Algorithm-Generated" "Who&When/Hand-Crafted"
+    python tests/benchmarks/bench_public_labels.py --faulty aegis
 
 ``--steps``: files of AgentProcessBench (arXiv 2603.14465): chat runs with ``step_labels`` by number of the message.
 Accuracy is over every step that people labelled: one that a rule leaves without a label counts as wrong, but for the
@@ -10,7 +11,8 @@ with nothing new harms, all else helps, the last message by its verdict; "ours, 
 without a label. ``--judge URL MODEL`` adds a model of an OpenAI-compatible server, ``--recorded FILE...`` the labels
 that models gave these runs (that set's ``eval/results``): alone, above ours, and where ours has none.
 
-``--failures``: folders of Who&When (arXiv 2505.00212).
+``--failures``: folders of Who&When (arXiv 2505.00212). ``--faulty``: folders of AEGIS, runs into which errors of one or
+several agents were put: how often the agent that a rule names is one of them.
 
 ``--numbers odd`` measures where nothing was chosen: labels and verdicts were developed on the even questions of
 HotpotQA, clues and their points on the even files of Algorithm-Generated.
@@ -240,11 +242,31 @@ def print_failures(folders: Sequence[Path], numbers: str) -> None:
             print(f"{'':<22}{'':>6}  {name:<15}{right:>7.3f}" + "".join(f"{one:>7.3f}" for one in near))
 
 
+def print_faulty(folders: Sequence[Path], numbers: str) -> None:
+    print(f"{'set':<22}{'runs':>6}  {'rule':<15}{'agent':>7}")
+    for folder in folders:
+        hits: dict[str, list[float]] = {}
+        for file in sorted(folder.glob("[0-9]*.json"), key=lambda one: int(one.stem)):
+            if numbers != "all" and int(file.stem) % 2 != (numbers == "odd"):
+                continue
+            value = json.loads(file.read_text("utf-8"))
+            row = import_trajectory(find("importers", "auto").read(value), None, provenance=PROVENANCE)
+            agents = tuple(name or "" for name in agents_of(row))
+            faulty = {one["agent_name"].lower() for one in value["faulty_agents"]}
+            share = sum(name.lower() in faulty for name in agents) / len(agents)
+            hits.setdefault("random step", []).append(share)
+            for rule, (agent, _) in blamed(Failed(row, agents, "", None)).items():
+                hits.setdefault(rule, []).append(agent.lower() in faulty)
+        for rule, found in hits.items():
+            print(f"{folder.name:<22}{len(found):>6}  {rule:<15}{sum(found) / len(found):>7.3f}")
+
+
 def main() -> None:
     about: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     parser = argparse.ArgumentParser(description=__doc__, **about)
     parser.add_argument("--steps", type=Path, nargs="*", default=[])
     parser.add_argument("--failures", type=Path, nargs="*", default=[])
+    parser.add_argument("--faulty", type=Path, nargs="*", default=[])
     parser.add_argument("--numbers", choices=("all", "odd", "even"), default="all")
     parser.add_argument("--judge", nargs=2, metavar=("URL", "MODEL"), help="a model that labels what the rules leave")
     parser.add_argument("--recorded", type=Path, nargs="*", default=[], help="files of what models said of the steps")
@@ -255,6 +277,8 @@ def main() -> None:
         print_steps(given.steps, given.numbers, {**RULES, **judged, **recorded})
     if given.failures:
         print_failures(given.failures, given.numbers)
+    if given.faulty:
+        print_faulty(given.faulty, given.numbers)
 
 
 if __name__ == "__main__":

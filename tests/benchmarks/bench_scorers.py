@@ -112,8 +112,12 @@ def measure(
         point = pool.branching.point(int(step))
         own = act(policy, point.prompt, point.history, derive_generator(13, "again", row.id, point.step)).turn
         proposed = expert.propose(point, 2, derive_generator(13, "expert", row.id, point.step))
-        turns = {action_key(turn): turn for turn in (own, *proposed) if turn.calls or turn.answer is not None}
-        turns.pop(action_key(point.recorded), None)
+        turns = {
+            action_key(turn, point.prompt.tools): turn
+            for turn in (own, *proposed)
+            if turn.calls or turn.answer is not None
+        }
+        turns.pop(action_key(point.recorded, point.prompt.tools), None)
         places = [pool.original(point.step)]
         places += [pool.alternative(point.step, number, turn) for number, turn in enumerate(turns.values())]
         for place in places:

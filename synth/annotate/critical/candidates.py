@@ -158,13 +158,15 @@ def _alternatives(
                 proposed.append((own.turn, own.source))
             else:
                 counts[f"rejected_turns.{own.value}"] += 1
-    known = {action_key(point.recorded)}
+    tools = point.prompt.tools
+    known = {action_key(point.recorded, tools)}
     new: list[tuple[Turn, ModelTurn | None]] = []
     for turn, source in proposed:
         counts["proposed"] += 1
-        if action_key(turn) in known:
+        key = action_key(turn, tools)
+        if key in known:
             counts["same_action"] += 1
         elif len(new) < config.alternatives:
-            known.add(action_key(turn))
+            known.add(key)
             new.append((turn, source))
     return tuple(new)

@@ -16,13 +16,16 @@ class CriticalConfig(Row):
 
     strategy: Literal["first_deviation", "audit"] = "first_deviation"
     """``first_deviation`` produces pairs: step by step from the first one that scores low, each alternative is
-    continued ``samples`` times per side, and the search ends at the first that is verified. ``audit`` measures: every
+    continued ``samples`` times per side, and the search ends when ``steps`` are verified. ``audit`` measures: every
     candidate of the run, up to ``max_pairs`` continuations per side, one error for the whole trajectory."""
+    steps: int = Field(default=16, ge=1, le=100)
+    """From the first deviation: verified steps of a run at most. Those behind the first are recoveries; what is right
+    there is often the same action, against another mistake."""
     samples: int = Field(default=2, ge=1, le=16)
     """From the first deviation: continuations per side. The better side must succeed in all of them and the worse in
     none, which at equal rates happens with a chance of at most ``4 ** -samples`` for each alternative tried."""
     second_look: int = Field(default=5, ge=0, le=32)
-    """From the first deviation: where no step was verified, the alternatives beside which the recorded action never
+    """From the first deviation: where a step has no verified alternative, those beside which the recorded action never
     succeeded get up to so many continuations per side; 0 = no second look."""
     candidate_error: float = Field(default=0.1, gt=0, lt=0.5)
     """From the first deviation: chance, at equal rates, that an alternative is verified at either look."""
@@ -66,7 +69,8 @@ class CriticalConfig(Row):
     trajectory_budget: int = Field(default=400, ge=2)
     """Continuations per trajectory at most."""
     all_alternatives: bool = False
-    """Go on with a step's other alternatives when one of them is verified, and with the same action at other steps."""
+    """Go on with a step's other alternatives when one of them is verified; in an audit, also with the same action at
+    other steps."""
     first_error: bool = False
     """Also look for the longest prefix from which the policy still succeeds (costs continuations of its own)."""
     first_error_error: float = Field(default=0.1, gt=0, lt=0.5)

@@ -61,7 +61,8 @@ class ContinuationPool:
         """
         place = BranchPoint(step, "alternative", number)
         known = self._turns.get(place)
-        if known is not None and action_key(known) != action_key(turn):
+        tools = self.branching.prompt.tools
+        if known is not None and action_key(known, tools) != action_key(turn, tools):
             raise ValueError(f"{place} is another action already")
         self._turns.setdefault(place, turn)
         self._proposals.setdefault(place, proposal)

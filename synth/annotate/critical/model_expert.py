@@ -58,7 +58,7 @@ class ModelExpert:
     def propose(self, point: Point, n: int, generator: np.random.Generator) -> Proposals:
         """At most ``n`` turns, in the order in which they were suggested; a reply that is not a turn is counted."""
         sample, dropped = key_of(generator), Counter[str]()
-        known = {action_key(point.recorded)}
+        known = {action_key(point.recorded, point.prompt.tools)}
         seen: list[Turn] = []
         kept: list[Turn] = []
         sources: list[ModelTurn | None] = []
@@ -76,11 +76,11 @@ class ModelExpert:
             if not turn.calls and turn.answer is None:
                 break  # there is no other step that makes sense
             turn = _numbered(turn, point.step)
-            if action_key(turn) in known:
+            if (key := action_key(turn, point.prompt.tools)) in known:
                 dropped["same_action"] += 1
                 repeated += 1
                 continue
-            known.add(action_key(turn))
+            known.add(key)
             seen.append(turn)
             if self._config.grounded and _names_unseen(point, turn):
                 dropped[Reason.UNGROUNDED.value] += 1
@@ -123,7 +123,7 @@ def expert_prompts(mode: str) -> tuple[PromptFile, ...]:
     return (own, load_prompt(*STRUCTURED_PROMPT)) if mode == "structured" else (own,)
 
 
-@versioned(2)
+@versioned(3)
 def model_expert(*, model: Model, **options: Any) -> ModelExpert:
     """What the registry calls. ``options`` are those of :class:`ModelExpertConfig`.
 

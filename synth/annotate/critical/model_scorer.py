@@ -80,7 +80,9 @@ class ModelScorer:
         return [self._averaged([sample[place] for sample in samples]) for place in range(len(turns))]
 
     def _sample(self, point: Point, turns: Sequence[Turn], number: int) -> list[Score]:
-        name = digest("prm", point.task.id, point.step, [action_key(turn) for turn in turns], number)[:32]
+        name = digest(
+            "prm", point.task.id, point.step, [action_key(turn, point.prompt.tools) for turn in turns], number
+        )[:32]
         order = [int(place) for place in generator_of(name).permutation(len(turns))]
         lettered = [{"action": ascii_uppercase[at], **shown_turn(turns[place])} for at, place in enumerate(order)]
         asked = self._asker.ask(
@@ -129,7 +131,7 @@ def score_prompt() -> PromptFile:
     return load_prompt(*SCORE_PROMPT)
 
 
-@versioned(1)
+@versioned(2)
 def model_scorer(*, model: Model, **options: Any) -> ModelScorer:
     """What the registry calls. ``options`` are those of :class:`ScorerConfig`.
 

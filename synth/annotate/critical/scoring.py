@@ -85,7 +85,7 @@ def _all(turns: Sequence[Turn], why: str) -> tuple[Score, ...]:
 
 def _standing(point: Point) -> tuple[EvidenceView, bool]:
     """What is in view at the point, and whether a wrong turn was not left behind yet."""
-    view, wrong = EvidenceView(point.task), False
+    view, wrong = EvidenceView(point.task, tools=point.prompt.tools), False
     for step in point.history:
         for assessment in _assessments(view, step):
             wrong = True if assessment.kind in OFF_PATH else False if assessment.kind in ON_PATH else wrong

@@ -64,12 +64,12 @@ class ScriptedExpert:
     def propose(self, point: Point, n: int, generator: np.random.Generator) -> tuple[Turn, ...]:
         """At most ``n`` turns, the likeliest first."""
         kept: dict[str, Turn] = {}
-        known = {action_key(point.recorded)}
+        known = {action_key(point.recorded, point.prompt.tools)}
         for turn in self._all(point, generator):
             if len(kept) >= n:
                 break
             turn = _numbered(turn, point.step)
-            key = action_key(turn)
+            key = action_key(turn, point.prompt.tools)
             if key in known or (not turn.calls and turn.answer is None):
                 continue
             known.add(key)
@@ -187,7 +187,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(19)
+@versioned(20)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

@@ -3,9 +3,9 @@
 At every step an expert proposes other actions and a scorer judges them beside the recorded one. Where they clearly
 disagree there is a candidate; the policy's own continuations of both actions, from the same restored state, decide.
 CSO takes one lucky continuation for a proof; here both sides are measured. By default the search goes from the first
-deviation on and ends at the first step that is verified by a few continuations per side: many pairs for few calls. An
-audit measures all candidates until the difference is positive with an error that holds for the whole trajectory, or is
-not worth more. The recorded end of the run never counts.
+deviation on and verifies steps by a few continuations per side: many pairs for few calls. An audit measures all
+candidates until the difference is positive with an error that holds for the whole trajectory, or is not worth more. The
+recorded end of the run never counts.
 
 On a successful trajectory the search goes the other way round: the alternative is another action of the policy's own,
 and it is verified when the recorded action succeeds more often.
@@ -201,14 +201,14 @@ def search(pool: ContinuationPool, *, scorer: Scorer | None, expert: Expert | No
 def _from_first_deviation(
     pool: ContinuationPool, scorer: Scorer | None, expert: Expert | None, config: CriticalConfig
 ) -> tuple[tuple[Scored, ...], tuple[Found, ...], tuple[Result, ...], Counter[str]]:
-    """Candidates step by step, each tested before the next is looked for; the expert is asked nothing behind a step
-    that is verified."""
+    """Candidates step by step, each tested before the next is looked for; the expert is asked nothing behind the last
+    step that is to be verified."""
     counts: Counter[str] = no_counts()
     scored: list[Scored] = []
     found: list[Found] = []
     results: list[Result] = []
     for step in range(pool.branching.steps):
-        done = not config.all_alternatives and any(result.finding is Finding.VERIFIED for result in results)
+        done = not config.all_alternatives and len(_verified_steps(results)) >= config.steps
         said, here = candidates_at(pool, step, scorer, expert, config, counts, propose=not done)
         scored += said
         for one in sorted(here, key=lambda one: (not one.same_kind, -one.gap, one.number)):
@@ -216,15 +216,14 @@ def _from_first_deviation(
             found.append(one)
             if results[-1].finding is Finding.VERIFIED and not config.all_alternatives:
                 break
-    if not any(result.finding is Finding.VERIFIED for result in results):
-        _look_again(pool, config, results)
+    _look_again(pool, config, results)
     count_abstentions(counts, scored)
     return tuple(scored), tuple(found), tuple(results), counts
 
 
 def _look_again(pool: ContinuationPool, config: CriticalConfig, results: list[Result]) -> None:
-    """Go on with what was given up early, in the same order, until one is verified. The first look's acceptance lies
-    within that of the second, so one error holds for both."""
+    """Go on with what was given up early at steps without a verified alternative, in the same order. The first look's
+    acceptance lies within that of the second, so one error holds for both."""
     if config.second_look < config.samples:
         return
     update = {
@@ -235,17 +234,22 @@ def _look_again(pool: ContinuationPool, config: CriticalConfig, results: list[Re
     }
     longer = config.model_copy(update=update)
     for at, first in enumerate(results):
-        if not first.worse:
+        verified = _verified_steps(results)
+        if len(verified) >= config.steps:
+            return
+        if not first.worse and first.comparison.better.step not in verified:
             results[at] = compare((first.comparison,), pool, longer)[0]
-            if results[at].finding is Finding.VERIFIED:
-                return
+
+
+def _verified_steps(results: Sequence[Result]) -> set[int]:
+    return {result.comparison.better.step for result in results if result.finding is Finding.VERIFIED}
 
 
 def _comparison(pool: ContinuationPool, one: Found) -> Comparison:
     original = pool.original(one.point.step)
     alternative = pool.alternative(one.point.step, one.number, one.turn, one.source)
     pair = (alternative, original) if direction_of(pool) == "failed" else (original, alternative)
-    return Comparison(*pair, action=action_key(one.turn))
+    return Comparison(*pair, action=action_key(one.turn, one.point.prompt.tools))
 
 
 def result_row(
@@ -334,9 +338,10 @@ def _candidate(pool: ContinuationPool, one: Found, result: Result, config: Criti
 def _draws(pool: ContinuationPool, one: Found, draws: int) -> dict[str, int]:
     """How often the policy itself does what either side does."""
     own = [pool.own_turn(one.point.step, number) for number in range(draws)]
-    done = [action_key(decision.turn) for decision in own if isinstance(decision, Decision)]
+    tools = one.point.prompt.tools
+    done = [action_key(decision.turn, tools) for decision in own if isinstance(decision, Decision)]
     return {
         "policy_draws": len(done),
-        "alternative_draws": done.count(action_key(one.turn)),
-        "original_draws": done.count(action_key(one.point.recorded)),
+        "alternative_draws": done.count(action_key(one.turn, tools)),
+        "original_draws": done.count(action_key(one.point.recorded, tools)),
     }

@@ -20,10 +20,9 @@ from synth.annotate.evidence.assessment import (
 from synth.annotate.evidence.pages import judge_document
 from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.answers import judge
-from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult
+from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult, call_key
 from synth.environments.observed import observe
 from synth.environments.passages import Triple
-from synth.identity import canonical_json
 from synth.schemas.tasks import Task
 from synth.text.dates import parse_date
 from synth.text.numbers import parse_quantity
@@ -120,11 +119,9 @@ def _wrong_value(view: EvidenceView, call: ToolCall) -> StepAssessment | None:
 
 def _same_calls(view: EvidenceView, call: ToolCall) -> list[ToolResult]:
     """What equal calls were answered before."""
-    mine = canonical_json(call.arguments)
+    mine = call_key(call, view.tools)
     return [
-        result
-        for before, result in view.results
-        if before.name == call.name and canonical_json(before.arguments) == mine
+        result for before, result in view.results if before.name == call.name and call_key(before, view.tools) == mine
     ]
 
 

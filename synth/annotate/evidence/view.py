@@ -12,7 +12,7 @@ from synth.agents.helpers import MANAGING, answer_told
 from synth.agents.plan_view import PlanView
 from synth.agents.subquestions import part_asked
 from synth.environments.answers import answer_pieces
-from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.environments.observed import observe
 from synth.environments.passages import End, Passage, Triple
 from synth.environments.shown import Hit, Listed, Shown
@@ -155,8 +155,10 @@ def _is_about(node: Node, passage: Passage) -> bool:
 class EvidenceView:
     """What a history has shown of ``task``'s evidence. Grows step by step."""
 
-    def __init__(self, task: Task, history: Iterable[Step] = ()) -> None:
+    def __init__(self, task: Task, history: Iterable[Step] = (), tools: Sequence[ToolSchema] = ()) -> None:
         self.task = task
+        self.tools = tools
+        """By their defaults, calls are told to be equal."""
         self.hops: set[int] = set()
         """Hops of the walk whose evidence was in view."""
         self.read: list[str] = []

@@ -9,12 +9,14 @@ from typing import ClassVar
 
 from synth.agents.contract import History
 from synth.agents.plan_view import plan_of
+from synth.agents.trajectory import tools_of
 from synth.annotate.evidence.assessment import Effect
 from synth.annotate.labels.claims import Claim, false_claims
 from synth.annotate.labels.conclusions import Conclusion, false_conclusions
 from synth.annotate.labels.findings import Finding, findings_of
 from synth.annotate.labels.thoughts import Commitment, commitments
 from synth.annotate.labels.walkless import Measured
+from synth.environments.contract import ToolSchema
 from synth.schemas.plans import Plan
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
@@ -58,10 +60,14 @@ class RunContext:
         self.run, self.task, self.history = run, task, history
 
     @cached_property
+    def tools(self) -> tuple[ToolSchema, ...]:
+        return tools_of(self.run)
+
+    @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What each step did, by what was in view before it."""
         right = self.run.verdict.correct is True
-        return findings_of(self.task, self.history, answer=self.run.answer, right=right)
+        return findings_of(self.task, self.history, tools=self.tools, answer=self.run.answer, right=right)
 
     @property
     def plan(self) -> Plan | None:

@@ -16,7 +16,7 @@ from synth.annotate.evidence.assessment import (
 )
 from synth.annotate.evidence.calls import judge_call
 from synth.annotate.evidence.view import EvidenceView, names_of, states_answer
-from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.environments.observed import observe
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import same_words
@@ -56,14 +56,22 @@ class Finding:
         return telling(self.assessments)
 
 
-def findings_of(task: Task, history: History, *, answer: str | None = None, right: bool = False) -> tuple[Finding, ...]:
+def findings_of(
+    task: Task,
+    history: History,
+    *,
+    tools: Sequence[ToolSchema] = (),
+    answer: str | None = None,
+    right: bool = False,
+) -> tuple[Finding, ...]:
     """Judge every step by what was in view before it.
 
     Args:
+        tools: By their defaults, calls are told to be equal.
         answer: The run's answer, where the last message says more than that.
         right: Whether it was judged to be right.
     """
-    view, gold = EvidenceView(task), gold_documents(task)
+    view, gold = EvidenceView(task, tools=tools), gold_documents(task)
     found: list[Finding] = []
     for step in history:
         assessments = tuple(

@@ -128,7 +128,7 @@ def labels_of(run: RunContext, asked: Sequence[LabelRule] = RULES) -> tuple[Labe
         given = [(one.sign, one.reason, one.detail) for one in labels]
         correct = run.run.verdict.correct
         measure = measured_by_tests if Mutated.stand_in(run.task.details) else measured_by_results
-        labels = [Label(*one) for one in measure(run.task, run.history, given, correct=correct)]
+        labels = [Label(*one) for one in measure(run.task, run.history, given, correct=correct, tools=run.tools)]
     for rule in asked:
         for number in range(len(labels)) if rule.revises else ():
             labels[number] = rule.apply(StepContext(run, number, None, tuple(labels))) or labels[number]

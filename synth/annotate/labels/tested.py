@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from synth.agents.contract import History, Step
 from synth.annotate.labels.walkless import Judged
+from synth.environments.contract import ToolSchema, call_key
 from synth.environments.reports import CHANGING, read_report
-from synth.identity import canonical_json
 from synth.schemas.code import Mutated
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
@@ -22,10 +22,13 @@ Failing = frozenset[str] | None
 """Tests that fail; None = not known: the tests were stopped, or not run."""
 
 
-def measured_by_tests(task: Task, history: History, judged: Sequence[Judged], *, correct: bool | None) -> list[Judged]:
+def measured_by_tests(
+    task: Task, history: History, judged: Sequence[Judged], *, correct: bool | None, tools: Sequence[ToolSchema] = ()
+) -> list[Judged]:
     """``judged`` with the labels that tests give, where it has none.
 
     Args:
+        tools: By their defaults, calls are told to be equal.
         judged: Labels by failed calls, one per step.
         correct: Whether the tests pass at the end; None = not judged.
     """
@@ -35,6 +38,7 @@ def measured_by_tests(task: Task, history: History, judged: Sequence[Judged], *,
     known: Failing = None
     changed = False
     for number, (step, given) in enumerate(zip(history, judged, strict=True)):
+        key = "\n".join(call_key(call, tools) for call in step.turn.calls)
         if not step.turn.calls:
             found.append(_end(step, given, correct, changed))
             continue
@@ -46,8 +50,8 @@ def measured_by_tests(task: Task, history: History, judged: Sequence[Judged], *,
             made = _changing(known, _next(reports, history, number), correct if last else None)
             changed, seen = True, {}
         else:
-            made = _looked(task, step, seen, number)
-        seen.setdefault(_key(step), number)
+            made = _looked(task, step, seen.get(key))
+        seen.setdefault(key, number)
         found.append(given if given[0] is not None else made)
     return found
 
@@ -76,10 +80,6 @@ def _changes(step: Step) -> bool:
     return any(call.name in CHANGING and result.error is None for call, result in made)
 
 
-def _key(step: Step) -> str:
-    return canonical_json([[call.name, call.arguments] for call in step.turn.calls])
-
-
 def _tested(failing: frozenset[str], *, first: bool, changed: bool) -> Judged:
     if first:
         return 1, LabelReason.PROGRESS, f"shows which tests fail: {len(failing)}"
@@ -103,9 +103,9 @@ def _changing(before: Failing, after: Failing, correct: bool | None) -> Judged:
     return 0, LabelReason.NEUTRAL, "the same tests fail with it"
 
 
-def _looked(task: Task, step: Step, seen: dict[str, int], number: int) -> Judged:
-    if _key(step) in seen:
-        return -1, LabelReason.REDUNDANT, f"made in step {seen[_key(step)]}, and nothing was changed since"
+def _looked(task: Task, step: Step, before: int | None) -> Judged:
+    if before is not None:
+        return -1, LabelReason.REDUNDANT, f"made in step {before}, and nothing was changed since"
     fault = Mutated.of(task.details).mutation
     name = fault.scope.rpartition(".")[2]
     shown = [result.content for result in step.results if result.error is None]

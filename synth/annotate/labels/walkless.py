@@ -19,9 +19,8 @@ from typing import Any, Literal
 
 from synth.agents.contract import History, Step
 from synth.annotate.evidence.view import collected, stands_verbatim
-from synth.environments.contract import ToolCall
+from synth.environments.contract import ToolCall, ToolSchema, call_key
 from synth.environments.wording import content_of, related
-from synth.identity import canonical_json
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
 from synth.text.words import content_words, words_of
@@ -53,15 +52,16 @@ _SHORTEST = 3
 
 
 def measured_by_results(
-    task: Task, history: History, judged: Sequence[Judged], *, correct: bool | None
+    task: Task, history: History, judged: Sequence[Judged], *, correct: bool | None, tools: Sequence[ToolSchema] = ()
 ) -> list[Judged]:
     """``judged`` with the labels that results and verdict give, where it has none.
 
     Args:
         judged: Labels by failed calls and by the last message, one per step.
         correct: Whether the run's answer is right; None = not judged.
+        tools: By their defaults, calls are told to be equal.
     """
-    seen = _Seen(task)
+    seen = _Seen(task, tools)
     unnamed = correct is None and bool(history) and _names_nothing(task, history[-1].turn.answer)
     correct = False if unnamed else correct
     found: list[Judged] = []
@@ -144,7 +144,8 @@ _ASTRAY = frozenset((_Adds.WORDS, _Adds.LEAD))
 class _Seen:
     """What came back so far."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, tools: Sequence[ToolSchema]) -> None:
+        self._tools = tools
         names = (task.answer, *task.answer_aliases) if stands_verbatim(task) else ()
         self._answers = [words for name in names if len((words := words_of(name)).strip()) >= _SHORTEST]
         self._question = frozenset(content_words(task.question))
@@ -165,7 +166,7 @@ class _Seen:
         text = "\n".join(collected(result.content) for result in step.results)
         words = set(content_words(text))
         new = words - self._words
-        keys = [_key(call) for call in step.turn.calls]
+        keys = [call_key(call, self._tools) for call in step.turn.calls]
         before = [self._calls[key] for key in keys if key in self._calls]
         if len(text) < _SHORT and _MISSED.match(text):
             if before:
@@ -221,12 +222,8 @@ class _Seen:
             self.answered = self.answered or any(name in words_of(text) for name in self._answers)
         self._missing -= self._words
         for call in step.turn.calls:
-            self._calls[_key(call)] = call.name
+            self._calls[call_key(call, self._tools)] = call.name
             self._queries.append((call.name, _asked(call)))
-
-
-def _key(call: ToolCall) -> str:
-    return f"{call.name} {canonical_json(call.arguments)}"
 
 
 def _asked(call: ToolCall) -> frozenset[str]:

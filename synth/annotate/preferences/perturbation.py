@@ -37,7 +37,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.turns import bare_actions
+from synth.schemas.turns import bare_actions, full_actions
 
 __all__ = ["OF_FORM", "PERTURBATIONS", "perturbation_of", "perturbation_pairs"]
 
@@ -140,7 +140,8 @@ def _of(
         why = run.worse(proposal, attempt)
         position = PairPosition.at(run.row, proposal.step, recovery=kind.family == "robust_recovery")
         chosen, other = bare_actions(position.recorded), side_of_turn(proposal.turn)
-        if why is None or chosen == other or same_thought(chosen, other):
+        same = full_actions(chosen, run.row.tool_schemas) == full_actions(other, run.row.tool_schemas)
+        if why is None or same or same_thought(chosen, other):
             continue
         bad = not_grounded(position, chosen, stage=stage)
         if bad is not None:

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from synth.annotate.preferences.sides import (
     PairPosition,
     Pairs,
+    alike,
     describe,
     make_pair,
     not_grounded,
     refusal,
-    same_thought,
 )
 from synth.schemas.preferences import PairKind
 from synth.schemas.provenance import Provenance
@@ -62,7 +62,7 @@ def _pair(
     chosen, rejected = bare_actions(other.recorded), bare_actions(position.recorded)
     better = next(step for step in steps[good.id] if step.step == made.step)
     why: Rejection | None = None
-    if describe(chosen) == describe(rejected) or same_thought(chosen, rejected):
+    if alike(failed, chosen, rejected):
         why = refusal(good, stage, Reason.NO_PAIR, "both sides act or think alike", step=made.step)
     elif better.label == -1:
         why = refusal(good, stage, Reason.NO_PAIR, f"wrong by its label, too: {better.label_detail}", step=made.step)

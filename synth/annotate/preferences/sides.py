@@ -17,9 +17,19 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.searched import Unpaired
 from synth.schemas.trajectories import StopReason, TrajectoryRow
-from synth.schemas.turns import action_kind, bare_actions, turn_ranges
+from synth.schemas.turns import action_kind, bare_actions, full_actions, turn_ranges
 
-__all__ = ["PairPosition", "Pairs", "describe", "make_pair", "not_grounded", "refusal", "same_thought", "side_of_turn"]
+__all__ = [
+    "PairPosition",
+    "Pairs",
+    "alike",
+    "describe",
+    "make_pair",
+    "not_grounded",
+    "refusal",
+    "same_thought",
+    "side_of_turn",
+]
 
 
 @dataclass(frozen=True)
@@ -137,6 +147,12 @@ def _acts(item: ContentItem) -> bool:
 def side_of_turn(turn: Turn) -> tuple[ContentItem, ...]:
     """A turn as one side of a step pair: its actions, with nothing that answers them."""
     return bare_actions(step_items(Step(turn=turn)))
+
+
+def alike(run: TrajectoryRow, chosen: Sequence[ContentItem], rejected: Sequence[ContentItem]) -> bool:
+    """Whether both sides do the same, defaults of the tools filled in, or think the same."""
+    done = [describe(full_actions(side, run.tool_schemas)) for side in (chosen, rejected)]
+    return done[0] == done[1] or same_thought(chosen, rejected)
 
 
 def same_thought(chosen: Sequence[ContentItem], rejected: Sequence[ContentItem]) -> bool:

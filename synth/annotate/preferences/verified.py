@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from synth.annotate.preferences.sides import (
     PairPosition,
     Pairs,
+    alike,
     describe,
     make_pair,
     not_grounded,
-    same_thought,
 )
 from synth.schemas.adp import ContentItem
 from synth.schemas.preferences import PairKind, PreferenceRow, Strength
@@ -137,7 +137,7 @@ def _pair(
     chosen, rejected = (other, recorded) if failed else (recorded, other)
     gave_up = (ends[1], ends[0]) if failed else ends
     strength = Strength.of(criticality, "alternative" if failed else "original")
-    if bare_actions(chosen) == bare_actions(rejected) or same_thought(chosen, rejected):
+    if alike(trajectory, chosen, rejected):
         return None
     bad = not_grounded(position, bare_actions(chosen), stage=stage, own_words=own_words if failed else None)
     if bad is not None:

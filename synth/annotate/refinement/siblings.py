@@ -12,11 +12,11 @@ from synth.annotate.critical.intervals import criticality
 from synth.annotate.preferences.sides import (
     PairPosition,
     Pairs,
+    alike,
     describe,
     make_pair,
     not_grounded,
     refusal,
-    same_thought,
 )
 from synth.schemas.preferences import PairKind, Strength
 from synth.schemas.provenance import Provenance
@@ -66,7 +66,7 @@ def _pair(
     sides = [PairPosition.at(runs[node.trajectory_id], node.step) for node in (better, worse)]
     chosen, rejected = (bare_actions(side.recorded) for side in sides)
     position = sides[1]
-    if describe(chosen) == describe(rejected) or same_thought(chosen, rejected):
+    if alike(position.run, chosen, rejected):
         said = "both sides act or think alike"
         return Pairs(rejected=(refusal(position.run, stage, Reason.NO_PAIR, said, step=worse.step),))
     why = not_grounded(position, chosen, stage=stage)

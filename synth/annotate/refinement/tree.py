@@ -9,17 +9,17 @@ state, to the power of the budget over what is left of it, so that the search ge
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from synth.agents.contract import Decision, History, Policy, Prompt, TurnRejected
+from synth.agents.contract import Decision, History, Policy, Prompt, Turn, TurnRejected
 from synth.agents.loop import Limits, Rollout, replay, rollout
 from synth.agents.trajectory import facts_of, history_of
 from synth.annotate.critical.actions import action_key, action_kind
 from synth.annotate.critical.branching import Generators
-from synth.environments.contract import Environment
+from synth.environments.contract import Environment, ToolSchema
 from synth.schemas.model_turns import ModelTurns
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -98,7 +98,10 @@ class _Prober:
             except TurnRejected as error:
                 rejected = error
                 continue
-            same = next((one for one in known if _alike(one.decision, decision, self._limits.alike)), None)
+            same = next(
+                (one for one in known if _alike(one.decision.turn, decision.turn, prompt.tools, self._limits.alike)),
+                None,
+            )
             if same is None:
                 known.append(_Option(decision))
             else:
@@ -109,14 +112,14 @@ class _Prober:
         return known
 
 
-def _alike(one: Decision, other: Decision, share: float) -> bool:
+def _alike(one: Turn, other: Turn, tools: Sequence[ToolSchema], share: float) -> bool:
     """Whether two turns do the same, or the same tools are called with much the same words."""
-    left, right = one.turn, other.turn
-    if action_key(left) == action_key(right):
+    keys = [action_key(turn, tools) for turn in (one, other)]
+    if keys[0] == keys[1]:
         return True
-    if not left.calls or action_kind(left) != action_kind(right):
+    if not one.calls or action_kind(one) != action_kind(other):
         return False
-    mine, theirs = ({*action_key(turn).casefold().replace('"', " ").split()} for turn in (left, right))
+    mine, theirs = ({*key.casefold().replace('"', " ").split()} for key in keys)
     return len(mine & theirs) >= share * len(mine | theirs)
 
 
@@ -165,9 +168,10 @@ def _places(run: TreeRun, prober: _Prober) -> Iterator[tuple[TreeRun, int, _Opti
         if step >= len(run.done.history):
             continue
         of = sum(one.draws for one in options)
-        taken = action_key(run.done.history[step].turn)
+        tools = run.done.prompt.tools
+        taken = action_key(run.done.history[step].turn, tools)
         for one in options:
-            if action_key(one.decision.turn) == taken:
+            if action_key(one.decision.turn, tools) == taken:
                 run.drawn[step] = one.draws, of
             else:
                 yield run, step, one, of

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from synth.agents.contract import Step
 from synth.agents.plan_view import PlanView
-from synth.agents.trajectory import history_of
+from synth.agents.trajectory import history_of, tools_of
 from synth.annotate.evidence.assessment import OFF_PATH, Effect, missing_for_answer, telling
 from synth.annotate.evidence.calls import judge_call
 from synth.annotate.evidence.view import EvidenceView
@@ -75,7 +75,7 @@ class EvidenceRater:
         """
         if run.task_id != task.id:
             raise ValueError(f"{run.id} is a trajectory on {run.task_id}, not on {task.id}")
-        view, wasted = EvidenceView(task), []
+        view, wasted = EvidenceView(task, tools=tools_of(run)), []
         if not task.walk.hops and view.plan is None:
             return Rating(reason="the task has no walk to measure against", abstained=Reason.UNSURE)
         if run.verdict.correct is None:

@@ -26,7 +26,7 @@ from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.rejections import Rejection
-from synth.schemas.turns import action_kind, turn_ranges
+from synth.schemas.turns import action_kind, full_actions, turn_ranges
 
 __all__ = ["PAIR_RULES", "WORDS"]
 
@@ -121,15 +121,14 @@ def sides(row: PreferenceRow, known: Known) -> Iterator[str]:
 def _difference(
     row: PreferenceRow, chosen: tuple[ContentItem, ...], rejected: tuple[ContentItem, ...]
 ) -> Iterator[str]:
+    done = [essence(full_actions(side, row.tool_schemas)) for side in (chosen, rejected)]
     if (row.kind is PairKind.REPAIR) != (row.repair is not None):
         yield f"repair: {'null' if row.repair is None else 'given'} in a pair of kind {row.kind}"
     elif row.repair is not None and bare(row.repair.own[: len(row.chosen)]) != bare(row.chosen):
         yield "repair.own: does not begin with the chosen side"
     if row.chosen == row.rejected:
         yield "rejected: is the same as chosen"
-    elif row.kind in (*_OF_STEPS, PairKind.REPAIR, PairKind.REFINED, PairKind.SIBLING) and essence(chosen) == essence(
-        rejected
-    ):
+    elif row.kind in (*_OF_STEPS, PairKind.REPAIR, PairKind.REFINED, PairKind.SIBLING) and done[0] == done[1]:
         yield "rejected: does the same as chosen"
     elif row.kind is not PairKind.TRAJECTORY and same_thought(chosen, rejected):
         yield "rejected: thinks word for word what the chosen side thinks"

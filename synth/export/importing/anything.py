@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from synth.export.importing.adp import ADP
@@ -17,8 +17,11 @@ from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["AUTO"]
 
+_SPEAKERS = ("role", "from", "name", "agent_name", "agent", "speaker", "sender", "author")
+_TEXTS = ("content", "value", "text", "message")
 
-def _importer(value: Mapping[str, Any]) -> Importer:
+
+def _importer(value: Mapping[str, Any]) -> Importer | None:
     content, steps = value.get("content"), value.get("steps")
     if isinstance(content, list) and "verdict" in value and "task_id" in value:
         return ROWS
@@ -26,9 +29,9 @@ def _importer(value: Mapping[str, Any]) -> Importer:
         return ADP
     if isinstance(steps, list):
         return ATIF
-    if value.get("trajectory_format") or isinstance(value.get("trajectory"), list):
-        events = value.get("trajectory")
-        first = events[0] if events else None
+    events = value.get("trajectory")
+    first = events[0] if isinstance(events, list) and events else None
+    if value.get("trajectory_format") or (isinstance(events, list) and _message(first) is None):
         return OPENHANDS if isinstance(first, Mapping) and "source" in first else SWE_AGENT
     if is_group(value):
         return GROUP_CHAT
@@ -43,14 +46,42 @@ def _importer(value: Mapping[str, Any]) -> Importer:
         return SHAREGPT if "from" in turns[0] else OPENAI
     if turns is not None or "prompt" in value:
         return OPENAI
-    if "instruction" in value:
-        return SHAREGPT
-    keys = ", ".join(sorted(map(str, value))[:12])
-    raise ValueError(f"no run of a format that we know: its keys are {keys}")
+    return SHAREGPT if "instruction" in value else None
+
+
+def _message(one: Any) -> dict[str, Any] | None:
+    """A message under the keys that chat has; None for what is none."""
+    if not isinstance(one, Mapping):
+        return None
+    who = next((key for key in _SPEAKERS if isinstance(one.get(key), str)), None)
+    text = next((key for key in _TEXTS if key in one), None)
+    if who is None or (text is None and "tool_calls" not in one):
+        return None
+    speaker = {"role": one[who]} if who in ("role", "from") else {"name": one[who]}
+    rest = {key: said for key, said in one.items() if key not in (who, text)}
+    return {**rest, **speaker, "content": one.get(text) if text is not None else None}
+
+
+def _chats(value: Mapping[str, Any]) -> Iterator[list[dict[str, Any]]]:
+    """Lists of messages, in the object or one level below."""
+    for below in value.values():
+        if isinstance(below, Mapping):
+            yield from _chats(below)
+        messages = [_message(one) for one in below] if isinstance(below, list) else []
+        if messages and all(messages):
+            yield [one for one in messages if one is not None]
 
 
 def _read(value: Mapping[str, Any]) -> Trajectory | TrajectoryRow:
-    return _importer(value).read(value)
+    known = _importer(value)
+    if known is not None:
+        return known.read(value)
+    chat: list[dict[str, Any]] = max(_chats(value), key=len, default=[])
+    if not chat:
+        keys = ", ".join(sorted(map(str, value))[:12])
+        raise ValueError(f"no run of a format that we know: its keys are {keys}")
+    found = {**value, "messages": chat}
+    return (GROUP_CHAT if is_group(found) else OPENAI).read(found)
 
 
-AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=6)
+AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=7)

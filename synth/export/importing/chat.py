@@ -34,7 +34,7 @@ __all__ = ["OPENAI", "SHAREGPT", "turn_of"]
 _SPEAKERS = {
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(("user", "human"), "user"),
-    **dict.fromkeys(("assistant", "gpt", "chatgpt", "model", "ai", "bot"), "agent"),
+    **dict.fromkeys(("assistant", "agent", "gpt", "chatgpt", "model", "ai", "bot"), "agent"),
     **dict.fromkeys(("function_call", "tool_call"), "call"),
     **dict.fromkeys(
         ("tool", "function", "observation", "environment", "ipython", "tool_response", "tool_result"), "answer"
@@ -193,6 +193,8 @@ def turn_of(
 
 def _call(call: Mapping[str, Any], where: str) -> _Call:
     function = call.get("function", call)
+    if isinstance(function, str):  # as Inspect's logs have it
+        function = {**call, "name": function}
     if not isinstance(function, Mapping):
         raise ValueError(f"{where}.function: not an object")
     name = needed(function, "name", f"{where}.function.")
@@ -305,7 +307,7 @@ def _parted(text: str) -> tuple[str | None, str]:
     return thought.strip() or None, rest.lstrip("\n")
 
 
-OPENAI = Importer("openai", "Chat JSONL: `messages`, and `tools` where there are any.", _openai, version=6)
+OPENAI = Importer("openai", "Chat JSONL: `messages`, and `tools` where there are any.", _openai, version=7)
 SHAREGPT = Importer(
-    "sharegpt", "sharegpt turns in `conversations`, or alpaca's `instruction` and `output`.", _sharegpt, version=6
+    "sharegpt", "sharegpt turns in `conversations`, or alpaca's `instruction` and `output`.", _sharegpt, version=7
 )

@@ -74,7 +74,7 @@ def agent_text(content: Sequence[ContentItem]) -> str:
 
 
 def _run_structure(row: TrajectoryRow) -> str | None:
-    key = calls_key(row.content, row.answer)
+    key = calls_key(row.content, row.answer, row.tool_schemas)
     return None if key is None else f"{row.task_id} {key}"
 
 
@@ -83,8 +83,9 @@ def _run_quality(row: TrajectoryRow) -> tuple[float, ...]:
 
 
 def _pair_structure(row: PreferenceRow) -> str:
-    sides: list[Any] = [[*call_sequence(side), _said(side)] for side in (row.chosen, row.rejected)]
-    return digest("pair", row.task_id, call_sequence(row.prompt), *sides)
+    prompt, *sides = (call_sequence(part, row.tool_schemas) for part in (row.prompt, row.chosen, row.rejected))
+    said = [_said(side) for side in (row.chosen, row.rejected)]
+    return digest("pair", row.task_id, prompt, *([*done, own] for done, own in zip(sides, said, strict=True)))
 
 
 def _pair_quality(row: PreferenceRow) -> tuple[float, ...]:

@@ -10,7 +10,9 @@ import xxhash
 from synth.identity import canonical_json, digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem
 from synth.schemas.plans import Planned, Request, Twinned, Wanted
+from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Hop, Node, Task, Walk
+from synth.schemas.turns import full_actions
 
 __all__ = ["call_sequence", "calls_key", "compared_answer", "task_structure", "walk_key"]
 
@@ -85,11 +87,11 @@ def compared_answer(task: Task) -> str:
     return f"{answer}\n{digest('requested', tools, twin.other.goal)}"
 
 
-def call_sequence(content: Sequence[ContentItem]) -> list[list[Any]]:
-    """What a run did, in order: tool and arguments of each call, language and text of code. Thoughts, observations and
-    ids of calls do not count."""
+def call_sequence(content: Sequence[ContentItem], tool_schemas: Sequence[JsonObject]) -> list[list[Any]]:
+    """What a run did, in order: tool and arguments of each call, defaults filled in, language and text of code.
+    Thoughts, observations and ids of calls do not count."""
     done: list[list[Any]] = []
-    for item in content:
+    for item in full_actions(content, tool_schemas):
         if isinstance(item, ApiAction):
             done.append([item.function, item.kwargs])
         elif isinstance(item, CodeAction):
@@ -97,8 +99,10 @@ def call_sequence(content: Sequence[ContentItem]) -> list[list[Any]]:
     return done
 
 
-def calls_key(content: Sequence[ContentItem], answer: str | None) -> str | None:
+def calls_key(
+    content: Sequence[ContentItem], answer: str | None, tool_schemas: Sequence[JsonObject] = ()
+) -> str | None:
     """Equal for runs that do the same in the same order and answer the same. None for a run that does nothing: then
     there is no sequence to compare."""
-    done = call_sequence(content)
+    done = call_sequence(content, tool_schemas)
     return digest("calls", done, answer) if done else None

@@ -19,6 +19,11 @@ PIECE_BYTES = 1 << 20
 piece."""
 _LINES = frozenset((".jsonl", ".ndjson", ".txt", ""))
 _SUFFIXES = frozenset((".json", ".jsonl", ".ndjson", ".traj"))
+_CONTAINERS = ("samples", "simulations", "trajectories", "runs", "episodes", "rollouts", "results", "data")
+_OF_RUNS = frozenset(
+    ("messages", "conversations", "conversation", "content", "steps", "trajectory", "history", "events")
+)
+"""Keys under which a run has its turns."""
 _MEND = "give a file of JSON Lines, or of one JSON list"
 
 
@@ -128,13 +133,27 @@ def _lines(part: Part) -> Iterator[tuple[str, Any]]:
 
 def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
     value = _decoded(read_input(file, mend=_MEND).decode("utf-8-sig", errors="replace"))
-    values = value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list) else [value] if isinstance(value, NoJson) else _contained(value)
     if events and values and all(_is_event(one) for one in values):
         values = [{"events": values, "id": file.stem}]
     elif isinstance(value, list) and len(values) > 1 and all(_is_message(one) for one in values):
         values = [{"messages": values, "id": file.stem}]
     for number, one in enumerate(values, start=1):
         yield f"object {number}", one
+
+
+def _contained(value: Any) -> list[Any]:
+    """The runs that one object holds beside what it says of them all, as logs of evaluations do (Inspect, tau2-bench);
+    else the object."""
+    of_many = isinstance(value, Mapping) and not value.keys() & _OF_RUNS
+    held = [value.get(key) for key in _CONTAINERS] if of_many else []
+    return next((runs for runs in held if isinstance(runs, list) and runs and all(map(_holds_a_list, runs))), [value])
+
+
+def _holds_a_list(value: Any) -> bool:
+    """Whether it is an object with a list of objects in it: a run, and no message."""
+    lists = [one for one in value.values() if isinstance(one, list)] if isinstance(value, Mapping) else []
+    return any(one and isinstance(one[0], Mapping) for one in lists)
 
 
 def _is_event(value: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from stand_ins.planted import (
@@ -19,6 +21,7 @@ from synth.annotate.critical.actions import action_key, action_kind
 from synth.annotate.critical.branching import Branching, BranchPoint, Refusal, Refused, continuation_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.environments.contract import ToolCall
+from synth.environments.pages import SEARCH_TOOLS
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.schemas.adp import ADP_VERSION, ApiAction, TextObservation, Trajectory
@@ -276,10 +279,17 @@ def test_the_search_environment_can_be_branched_from() -> None:
 
 
 def test_actions_are_equal_when_they_do_the_same() -> None:
-    assert action_key(go(1)) == action_key(go(1).model_copy(update={"thought": "hm", "said": "I go."}))
-    assert action_key(go(1)) != action_key(go(2))
-    assert action_key(Turn(answer="a  b")) == action_key(Turn(answer="a b")) != action_key(Turn(answer="b a"))
-    assert action_key(Turn()) == action_key(Turn(said="no"))
+    open_ = next(tool for tool in SEARCH_TOOLS if tool.name == "open")
+    key = partial(action_key, tools=(open_,))
+    first, in_full, other = (
+        Turn(calls=(call("open", document="d", **more),)) for more in ({}, {"page": 1}, {"page": 2})
+    )
+    assert key(first) == key(in_full) != key(other)
+    assert action_key(first, ()) != action_key(in_full, ())
+    assert key(go(1)) == key(go(1).model_copy(update={"thought": "hm", "said": "I go."}))
+    assert key(go(1)) != key(go(2))
+    assert key(Turn(answer="a  b")) == key(Turn(answer="a b")) != key(Turn(answer="b a"))
+    assert key(Turn()) == key(Turn(said="no"))
     two = Turn(calls=(*go(1).calls, *go(2).calls))
-    assert action_key(two) != action_key(Turn(calls=two.calls[::-1]))
+    assert key(two) != key(Turn(calls=two.calls[::-1]))
     assert (action_kind(two), action_kind(Turn()), action_kind(Turn(answer=""))) == ("go+go", "give_up", "answer")

@@ -59,8 +59,8 @@ def test_proposals_are_other_actions_and_grounded() -> None:
     for point in POINTS:
         turns = propose(point, 4)
         assert len(turns) <= 4
-        keys = [action_key(turn) for turn in turns]
-        assert action_key(point.recorded) not in keys
+        keys = [action_key(turn, point.prompt.tools) for turn in turns]
+        assert action_key(point.recorded, point.prompt.tools) not in keys
         assert len(set(keys)) == len(keys)
         for turn in turns:
             assert turn.thought
@@ -138,11 +138,15 @@ def test_an_expert_of_some_skill_proposes_the_same_whatever_the_walk_is() -> Non
         generator = ("expert", point.step)
         turns = expert.propose(point, 4, derive_generator(9, *generator))
         assert turns == expert.propose(unknown, 4, derive_generator(9, *generator))
-        assert action_key(point.recorded) not in {action_key(turn) for turn in turns}
+        assert action_key(point.recorded, point.prompt.tools) not in {
+            action_key(turn, point.prompt.tools) for turn in turns
+        }
         for turn in turns:
             assert not ungrounded(point.prompt, (*point.history, Step(turn=turn)), start=point.step)
-        knowing = {action_key(turn) for turn in EXPERT.propose(point, 4, derive_generator(9, *generator))}
+        knowing = {
+            action_key(turn, point.prompt.tools) for turn in EXPERT.propose(point, 4, derive_generator(9, *generator))
+        }
         proposed += len(turns)
-        other += sum(action_key(turn) not in knowing for turn in turns)
+        other += sum(action_key(turn, point.prompt.tools) not in knowing for turn in turns)
     assert proposed > 10
     assert 0 < other < proposed, "it errs, and not always"

@@ -73,7 +73,7 @@ def test_played_by_the_embedded_expert_it_proposes_what_that_does(mode: Mode) ->
     expert = ModelExpert(model, ModelExpertConfig(mode=mode, **options))
     proposed = 0
     for point in POINTS:
-        names = (point.task.id, point.step, action_key(point.recorded))
+        names = (point.task.id, point.step, action_key(point.recorded, point.prompt.tools))
         wanted = embedded.propose(point, 3, derive_generator(9, *names))
         found = expert.propose(point, 3, derive_generator(9, *names))
         assert found == wanted

@@ -21,7 +21,7 @@ from stand_ins.planted import (
     tally,
 )
 
-from synth.agents.contract import Turn
+from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.branching import BranchPoint, Continuation, Refusal
 from synth.annotate.critical.comparisons import Finding
@@ -118,6 +118,30 @@ class TestPlantedTruth:
         assert wrong <= 1
 
 
+class _Passes:
+    """Never goes way 7 by itself, and finds the treasure if that way was taken once."""
+
+    privileged = False
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        if len(history) < 5:
+            return Decision(Turn(calls=(ToolCall(id=f"call_{len(history)}", name="go", arguments={"way": 50}),)))
+        taken = [call.arguments["way"] for step in history for call in step.turn.calls]
+        return Decision(Turn(answer="treasure" if 7 in taken else "nothing"))
+
+    def propose(self, point: Point, n: int, generator: np.random.Generator) -> tuple[Turn, ...]:
+        return (Turn(calls=(ToolCall(id=f"call_{point.step}", name="go", arguments={"way": 7}),)),)
+
+
+@pytest.mark.parametrize(("steps", "verified"), [(1, [0]), (3, [0, 1, 2]), (16, [0, 1, 2, 3, 4])])
+def test_from_the_first_deviation_on_each_step_may_be_verified(steps: int, verified: list[int]) -> None:
+    task, policy = planted_task(1), _Passes()
+    pool = pool_of(task, policy, failed_run(ENVIRONMENT, task, policy), CriticalConfig(steps=steps))  # type: ignore[arg-type]
+    found = search(pool, scorer=PlantedScorer(blind=True), expert=policy, config=CriticalConfig(steps=steps))
+    assert [one.step for one in found.verified] == verified
+    assert found.counts["continuations"] == 4 * len(verified)
+
+
 class _Nobody:
     """An expert that must not be asked."""
 
@@ -133,7 +157,8 @@ class _Fixed:
         self.other = other
 
     def score(self, point: Point, turns: Sequence[Turn]) -> tuple[Score, ...]:
-        of = [self.recorded if action_key(t) == action_key(point.recorded) else self.other for t in turns]
+        recorded, *keys = (action_key(turn, point.prompt.tools) for turn in (point.recorded, *turns))
+        of = [self.recorded if key == recorded else self.other for key in keys]
         return tuple(Score(value=scores.get(point.step), reason="fixed") for scores in of)
 
 

@@ -36,7 +36,7 @@ def _row(name: str, content: tuple[Any, ...], **more: Any) -> TrajectoryRow:
         "tool_calls": 1,
         "split": "train",
     }
-    return TrajectoryRow.model_construct(id=name, content=content, **{**base, **more})
+    return TrajectoryRow.model_construct(id=name, content=content, tool_schemas=(), **{**base, **more})
 
 
 def _clusters(found: Any) -> dict[str, tuple[str, ...]]:
@@ -64,7 +64,9 @@ def test_pairs_and_documents_have_representatives_too() -> None:
         run = _run("mill")
         chosen, rejected = (run[1],), (MessageAction(content=wrong),)
         parts = {"prompt": run[:1] * prompt, "chosen": chosen, "rejected": rejected, "split": "train"}
-        return PreferenceRow.model_construct(id=name, task_id="t", selected=selected, strength=None, **parts)
+        return PreferenceRow.model_construct(
+            id=name, task_id="t", selected=selected, strength=None, tool_schemas=(), **parts
+        )
 
     rows = [pair("a", "Senn", False), pair("b", "Senn", True), pair("c", "Obrusk", True)]
     assert _clusters(find_duplicates(PAIRS.corpus(rows), Rules(near=None))) == {"b": ("a", "b")}

@@ -79,6 +79,9 @@ def test_runs_are_the_same_by_what_they_do() -> None:
         )
 
     first = calls_key(run("I look.", "c1", "page one", query="x", k=5), "42")  # type: ignore[arg-type]
+    tools = ({"type": "function", "function": {"name": "search", "parameters": {"properties": {"k": {"default": 5}}}}},)
+    left_out, given = (run("I look.", "c1", "page one", query="x", **more) for more in ({}, {"k": 5}))
+    assert calls_key(left_out, "42") != first == calls_key(left_out, "42", tools) == calls_key(given, "42", tools)  # type: ignore[arg-type]
     assert first == calls_key(run("Let me see.", "c9", "page two", k=5, query="x"), "42")  # type: ignore[arg-type]
     assert first != calls_key(run("I look.", "c1", "page one", query="x", k=6), "42")  # type: ignore[arg-type]
     assert first != calls_key(run("I look.", "c1", "page one", query="x", k=5), "43")  # type: ignore[arg-type]
