@@ -15,7 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from synth.agents.helpers import delegations_of
 from synth.agents.scripted.phrases import PHRASES
+from synth.agents.trajectory import facts_of
 from synth.dataset.reader import Dataset
 from synth.lexicon.reading import misleading_words
 from synth.schemas.adp import ContentItem
@@ -23,6 +25,7 @@ from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import DISTRACTOR, Document
 from synth.schemas.plans import Planned, RuleHidden
 from synth.schemas.preferences import PairKind, PreferenceRow
+from synth.schemas.reworked import Reworked
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
@@ -152,8 +155,8 @@ class Wording:
         if row.model is not None or row.environment == RECORDED:
             self._own_words.add(row.id)
             return
-        if row.verdict.correct is None:
-            return
+        if row.verdict.correct is None or delegations_of(facts_of(row)) or Reworked.stand_in(row.details):
+            return  # what is thought of helpers and of notes goes with calls that others have no reason to make
         thoughts = _thoughts(row.content)
         self._add(f"{row.role} success" if row.success else f"{row.role} failure", row.task_id, thoughts)
         if row.success and row.role == "teacher" and row.task_id in self._hidden:

@@ -133,14 +133,16 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
         left_out = next(iter(inconsistencies(prompt, history)), None) if row.success and row.model is None else None
         if left_out is not None and row.role == "teacher":
             raise Unrefined(Reason.OMISSION, str(left_out))
-        episode = replay(environment, task, history, facts_of(row))
+        # The calls of a last turn that a limit cut off were never carried out.
+        made = history if history[-1].results else history[:-1]
+        episode = replay(environment, task, made, facts_of(row))
         try:
             done = Rollout(task, prompt, history, row.stop_reason, row.verdict, facts=episode.facts())
         finally:
             episode.close()
         actor = row.provenance.model_dump(include={"backend", "model", "model_revision", "prompt", "sampling"})
         actor |= {"prompt": str(self._prompt.ref)} if one else {}
-        made = to_row(
+        reworked = to_row(
             done,
             environment,
             role=row.role,
@@ -149,8 +151,8 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
             provenance=self.context.provenance.model_copy(update=actor),
             model=row.model,
         )
-        details = details_with(made.details, Reworked(reworked=rework))
-        return made.model_copy(update={"retry_of": row.id, "details": details})
+        details = details_with(reworked.details, Reworked(reworked=rework))
+        return reworked.model_copy(update={"retry_of": row.id, "details": details})
 
     def _rejection(self, row: TrajectoryRow, place: int, reason: Reason, detail: str) -> Rejection:
         return Rejection(

@@ -15,6 +15,7 @@ from synth.agents.subquestions import part_asked, sub_questions, sub_task, whole
 from synth.agents.trajectory import history_of
 from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.rewards.plans import plan_reward
+from synth.dataset.phrasing import Wording
 from synth.dataset.reader import Dataset
 from synth.dataset.rules.validate import validate
 from synth.schemas.tasks import Task
@@ -114,6 +115,16 @@ def test_delegating_is_trained_and_helpers_are_rows_of_the_export(
     said = [message for line in lines for message in line["messages"] if message.get("tool_calls")]
     assert any(call["function"]["name"] == "delegate" for message in said for call in message["tool_calls"])
     assert all(message.get("weight", 1) == 1 for message in said)
+
+
+def test_words_about_helpers_are_no_wording_that_gives_a_run_away(made: Dataset, swarm: list[TrajectoryRow]) -> None:
+    wording = Wording()
+    alone = [run for run in made.rows("trajectories") if run.role == "policy"]
+    assert len(swarm) >= 3
+    for number in range(40):
+        for run in (*swarm[:3], *alone[:3]):
+            wording.see(run.model_copy(update={"task_id": f"{run.task_id}-{number}"}))
+    assert not [one for one in wording.telling() if "helper" in one.phrase]
 
 
 def test_plans_are_targets_and_the_reward_knows_them(made: Dataset, tasks: list[Task], tmp_path: Path) -> None:
