@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -11,8 +12,9 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.consistency import inconsistencies
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.config import TeacherConfig
-from synth.agents.scripted.credibility import doubt_about
-from synth.agents.scripted.players import ScriptedTeacher
+from synth.agents.scripted.credibility import CredibilityCheck, doubt_about
+from synth.agents.scripted.pages.narration import PageNarration
+from synth.agents.scripted.players import ScriptedTeacher, world_lexicon
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.trajectory import history_of, to_row
 from synth.environments.passages import passages_of
@@ -160,3 +162,16 @@ def test_every_cue_of_a_written_page_raises_a_doubt() -> None:
         found = doubt_about(page, "none of it", "", {})
         assert found is not None, document.text
         assert found.mark.text in falsehood.cue_words.quote or falsehood.cue_words.quote in found.mark.text
+
+
+def test_a_sentence_that_says_what_is_asked_for_is_no_reason_against_a_page() -> None:
+    clue = SimpleNamespace(cue="studied at Keld Academy")
+    state: Any = SimpleNamespace(reading=SimpleNamespace(clues=[clue]))
+    narration: Any = SimpleNamespace(credibility=CredibilityCheck(state, world_lexicon()))
+    graduate = _document("He is counted among the graduates of Keld Academy. He directed a film.")
+    rector = _document("From 1950 he led Keld Academy as rector. He is counted among the graduates of Keld Academy.")
+    said = [[s for s in page.sentences() if "Academy" in s.text] for page in (graduate, rector)]
+    assert PageNarration._other_than(narration, 0, "Keld Academy", said[0]) is None
+    other = PageNarration._other_than(narration, 0, "Keld Academy", said[1])
+    assert other is not None
+    assert "rector" in other.text

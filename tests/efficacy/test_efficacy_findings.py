@@ -30,6 +30,7 @@ def test_the_page_says_what_was_found(name: str) -> None:
 def test_the_page_says_what_r1_found_so_far() -> None:
     plan, text = load_plan(), PAGE.read_text()
     seeds = read_seeds(plan, sorted((KEPT / "r1").glob("*.json")))
+    assert plan.key[:12] in text, "what was begun with one plan is not gone on with by another"
     missing = [line for line in table_of(plan, seeds).splitlines() if seeds and line and line not in text]
     assert not missing, "print it anew: python tests/benchmarks/bench_efficacy.py"
     said = f"{len(seeds)} of {len(plan.seeds.untouched)} untouched seeds"

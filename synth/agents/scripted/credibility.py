@@ -62,6 +62,11 @@ class CredibilityCheck:
         self._state = state
         self._lexicon = lexicon
 
+    def fits(self, number: int, name: str, sentence: Passage) -> bool:
+        """Whether a sentence says what a part of the question asks for."""
+        cue = self._state.reading.clues[number].cue
+        return similarity(cue, sentence.text, self._lexicon, (name,)) >= _FITS
+
     def rejects(self, number: int, name: str, page: SeenDocument, thoughts: Thoughts) -> bool:
         """Say why ``page`` is not relied on, in its own words. False, and nothing said, where it raises no doubt."""
         found = self._about(number, name, page)

@@ -26,25 +26,33 @@ class PageNarration(LongDocuments):
     def _say_why(self, number: int, name: str, page: SeenDocument, intent: str) -> None:
         if self.credibility is not None and self.credibility.rejects(number, name, page, self.thoughts):
             return
-        said = self._speaking_of(name, page) if intent == "dismiss_why_silent" else None
-        if said is not None:
-            self.thoughts.add("dismiss_why_says", name=name, title=short(page.title), quote=said.text)
-        else:
+        said = self._speaking_of(name, page) if intent == "dismiss_why_silent" else []
+        other = self._other_than(number, name, said)
+        if other is not None:
+            self.thoughts.add("dismiss_why_says", name=name, title=short(page.title), quote=other.text)
+        elif not said:
             self.thoughts.add(intent, name=name, title=short(page.title))
 
-    def _speaking_of(self, name: str, page: SeenDocument) -> Passage | None:
-        """A sentence on a page that names ``name``: whoever rejects the page can't claim that it has none."""
-        return next((s for s in page.sentences() if s.text != s.heading and holds(s.text, name)), None)
+    def _speaking_of(self, name: str, page: SeenDocument) -> list[Passage]:
+        """Sentences on a page that name ``name``: whoever rejects the page can't claim that it has none."""
+        return [s for s in page.sentences() if s.text != s.heading and holds(s.text, name)]
+
+    def _other_than(self, number: int, name: str, said: Sequence[Passage]) -> Passage | None:
+        """The first sentence that says something else than the question asks for: one that says just that is no reason
+        against the page."""
+        check = self.credibility
+        return next((s for s in said if check is None or not check.fits(number, name, s)), None)
 
     def fails(self, clue: Clue, name: str, value: Value) -> None:
         page = self.seen.documents.get(value.document or "")
         number = self.state.reading.clues.index(clue)
         otherwise = self.chooser.contrary(number, name, page) if page is not None else None
         if page is None or otherwise is None:
-            said = self._speaking_of(name, page) if page is not None else None
-            if said is not None and quotable(said.text):
-                self.thoughts.add("dismiss_why_says", title=short(value.name), name=name, quote=said.text)
-            else:
+            said = self._speaking_of(name, page) if page is not None else []
+            other = self._other_than(number, name, [one for one in said if quotable(one.text)])
+            if other is not None:
+                self.thoughts.add("dismiss_why_says", title=short(value.name), name=name, quote=other.text)
+            elif not said:
                 about = f"“{name}”" if clue.value else name
                 self.thoughts.add("dismiss_why_silent", title=value.name, name=about)
             return
