@@ -17,6 +17,7 @@ from synth.environments.shown import (
     Match,
     Matches,
     Page,
+    Result,
     Shown,
     Text,
     listing,
@@ -64,6 +65,7 @@ PURPOSE = {
     "outline": "`outline` lists the headings of a document with their pages",
     "filter": "`filter` lists the pages that have a value in a field",
     "count": "`count` says how many pages hold given words",
+    "calculate": "`calculate` works out sums over numbers, quantities and dates that you have read",
 }
 """What an agent is told of a tool that not every search has."""
 
@@ -82,10 +84,11 @@ _OUTLINE = re.compile(r"(\[.*\)), (\d+) headings? on (\d+) pages?[:.]")
 _HEADING = re.compile(r"- page (\d+): (#+) (.*)")
 _LISTING = re.compile(r'(\d+) pages? with (\w+) "(.*)", part (\d+) of (\d+)[:.]')
 _COUNT = re.compile(r'(\d+) of (\d+) pages(?: with (\w+) "(.*)")? hold "(.*)"\.')
+_RESULT = re.compile(r"((?:[Yy]ears from|[(-]*\d)[^=]*) = (-?\d[^=]*)")
 _MATCH = re.compile(r"\d+\. page (\d+), character (\d+): (.*)")
 
 
-def render(shown: Hits | Page | Matches | Headings | Listing | Count) -> str:
+def render(shown: Hits | Page | Matches | Headings | Listing | Count | Result) -> str:
     """The text of an observation."""
     match shown:
         case Hits(query, hits):
@@ -104,6 +107,8 @@ def render(shown: Hits | Page | Matches | Headings | Listing | Count) -> str:
         case Count(words, field, value, number, of):
             where = f' with {field} "{value}"' if field else ""
             return f'{number} of {of} pages{where} hold "{words}".'
+        case Result(expression, value):
+            return f"{expression} = {value}"
     where = f'for "{shown.pattern}" in {link(shown.title, shown.document)} ({_count(shown.pages, "page", "pages")})'
     if not shown.total:
         return f"No match {where}."
@@ -133,6 +138,8 @@ def read(text: str) -> Shown:
         return Listing(head[2], head[3], int(head[1]), int(head[4]), int(head[5]), read_hits(rest.split("\n")))
     if head := _COUNT.fullmatch(text):
         return Count(head[5], head[3] or "", head[4] or "", int(head[1]), int(head[2]))
+    if head := _RESULT.fullmatch(text):
+        return Result(head[1], head[2])
     if (head := _MATCHES.fullmatch(first)) and (thing := next(find_links(head[3]), None)):
         matches = (_MATCH.fullmatch(line) for line in rest.split("\n"))
         found = tuple(Match(int(match[1]), int(match[2]), match[3]) for match in matches if match)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import pyarrow as pa
 
 from synth.environments.answers import check_task
+from synth.environments.calculator import CALCULATE_TOOL, calculated
 from synth.environments.catalogue import Catalogue, headings
 from synth.environments.contract import (
     Environment,
@@ -65,7 +66,7 @@ class DocumentTable(Protocol):
         """Row ``number`` as a ``Document``."""
 
 
-Tool = Literal["search", "open", "find", "outline", "filter", "count"]
+Tool = Literal["search", "open", "find", "outline", "filter", "count", "calculate"]
 DEFAULT_TOOLS: tuple[Tool, ...] = ("search", "open", "find")
 
 
@@ -73,7 +74,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "7"
 
     def __init__(
         self,
@@ -146,6 +147,8 @@ class SearchEnvironment(Environment):
             yield self.catalogue.filter_tool()
         if "count" in wanted:
             yield self.catalogue.count_tool()
+        if "calculate" in wanted:
+            yield CALCULATE_TOOL
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return tuple(self.by_name.values())
@@ -260,7 +263,7 @@ class SearchEpisode(Episode):
         if own is not None:
             return own.call(call, self.environment)
         does = {"open": self._open, "find": self._find, "outline": self._outline}
-        does |= {"filter": self._filter, "count": self._count}
+        does |= {"filter": self._filter, "count": self._count, "calculate": calculated}
         return does.get(call.name, self._search)(call)
 
     def _search(self, call: ToolCall) -> ToolResult:

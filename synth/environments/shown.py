@@ -25,6 +25,7 @@ __all__ = [
     "Matches",
     "Page",
     "Relations",
+    "Result",
     "Shown",
     "Text",
     "listing",
@@ -215,6 +216,18 @@ class Count(Shown):
     @property
     def passages(self) -> tuple[Passage, ...]:
         return (Passage(f"{self.number} of {self.of} pages hold {self.words}.", (), "", ""),)
+
+
+@dataclass(frozen=True)
+class Result(Shown):
+    """What a calculator gives."""
+
+    expression: str
+    value: str
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        return (Passage(f"{self.expression} = {self.value}", (), "", ""),)
 
 
 @dataclass(frozen=True)

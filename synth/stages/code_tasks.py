@@ -100,7 +100,7 @@ class _Site:
 
 class CodeTasks(CandidateStage[CodeTasksStageConfig]):
     name = "code_tasks"
-    version = 8
+    version = 9
     config_type = CodeTasksStageConfig
     reads = ("code_files",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}

@@ -140,3 +140,11 @@ def set_world() -> TaskWorld:
         found.setdefault(task.shape, []).append(task)
     environment = SearchEnvironment(world.index, _Table(world.documents))
     return _played_in(environment, "agents/search", tuple(task for shape in SETS for task in found[shape][:8]))
+
+
+def calculator_world() -> TaskWorld:
+    """Computations of the same world, with a calculator at hand."""
+    world = _world()
+    environment = SearchEnvironment(world.index, _Table(world.documents), tools=("search", "open", "calculate"))
+    tasks = tuple(task for task in set_world().tasks if task.shape == "computation")
+    return _played_in(environment, "agents/search", tasks)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from graph_world import SETS, set_world
+from graph_world import SETS, calculator_world, set_world
 
 from synth.agents.contract import Prompt
 from synth.agents.grounding.check import ungrounded
@@ -201,3 +201,19 @@ def test_without_tools_a_policy_guesses_or_abstains() -> None:
         else:
             assert answers == [None] * len(answers)
     assert guessed
+
+
+def test_a_calculator_works_out_what_was_read() -> None:
+    """It is called with the operands as they were read, and what it says is the answer."""
+    world = calculator_world()
+    for task in world.tasks:
+        run = world.play(task, "teacher")
+        assert run.verdict.correct is True
+        assert ungrounded(run.prompt, run.history, computed=True) == []
+        *_, asks, ends = run.history
+        (call,), (result,) = asks.turn.calls, asks.results
+        assert call.name == "calculate"
+        read = "\n".join(one.content for step in run.history[:-2] for one in step.results)
+        for operand in re.split(r" [+-] |years from | to ", str(call.arguments["expression"])):
+            assert operand in read
+        assert result.content == f"{call.arguments['expression']} = {ends.turn.answer}"

@@ -25,6 +25,7 @@ from synth.environments.shown import (
     Matches,
     Page,
     Relations,
+    Result,
     Text,
 )
 
@@ -98,7 +99,14 @@ def _count(draw: st.DrawFn) -> Count:
     return Count(draw(_NAMES), field, value, draw(st.integers(0, 99)), draw(st.integers(0, 99)))
 
 
-@given(st.builds(Hits, _WORDS, _HITS) | _page() | _matches() | _headings() | _listing() | _count())
+_RESULTS = st.builds(
+    Result,
+    st.sampled_from(["years from 3 May 1900 to 1950", "1,200 km - 350 km", "(3 + 4) / 2"]),
+    st.sampled_from(["50 years", "850 km", "-3.5"]),
+)
+
+
+@given(st.builds(Hits, _WORDS, _HITS) | _page() | _matches() | _headings() | _listing() | _count() | _RESULTS)
 def test_pages_are_read_back(shown: Any) -> None:
     assert pages.read(pages.render(shown)) == observe(pages.render(shown)) == shown
 
@@ -127,7 +135,9 @@ def test_a_page_says_what_was_done_and_names_its_elements() -> None:
     assert Outline((), 'status "No."', "", 1, 1, "").status == ""
 
 
-@pytest.mark.parametrize("text", ["", "Done.", '{"rows": [1]}', "Page: [a](b), page 1 of 2", "5 results\n\nNone."])
+@pytest.mark.parametrize(
+    "text", ["", "Done.", '{"rows": [1]}', "Page: [a](b), page 1 of 2", "5 results\n\nNone.", "x = 5", "5 = five"]
+)
 def test_other_text_is_read_as_words(text: str) -> None:
     assert observe(text) == Text(text)
 

@@ -35,8 +35,15 @@ class _Told:
 class Operations:
     """Carries out the operations of the question over what was found."""
 
-    def __init__(self, state: State, chooser: Chooser, thoughts: Thoughts) -> None:
+    def __init__(self, state: State, chooser: Chooser, thoughts: Thoughts, *, calculator: bool = False) -> None:
+        """
+        Args:
+            calculator: Whether there is one to work out sums, differences and years.
+        """
         self._state = state
+        self._calculator = calculator
+        self.to_calculate: str | None = None
+        """What the calculator has to work out before there is an answer."""
         self._seen = state.seen
         self._chooser = chooser
         self._thoughts = thoughts
@@ -49,7 +56,8 @@ class Operations:
             within = None if deed.within is None else done[deed.within]
             result = self._do(deed, within)
             if result is None:
-                self._thoughts.add("no_result")
+                if self.to_calculate is None:
+                    self._thoughts.add("no_result")
                 return None
             done.append(result)
         parts: list[Value] = []
@@ -168,21 +176,38 @@ class Operations:
         found = total(measures) if deed.kind == "sum" else difference(*measures) if len(measures) == 2 else None
         if found is None:
             return None
-        number, unit = found
-        if isinstance(number, int):
-            number = self._chooser.result(number)
-        if deed.kind == "difference" and measures[0].dated:
-            early, late = sorted(told, key=lambda one: one.measure.low)
-            years = f"{number} {'year' if number == 1 else 'years'}"
-            full = years if measures[0].kind == "year" else years.replace(" ", " full ", 1)
-            self._thoughts.add("apart_years", early=early.value.name, late=late.value.name, number=full)
-            return [Value(years, None, self._seen.turns)]
-        ordered = sorted(told, key=lambda one: -one.measure.low) if deed.kind == "difference" else told
-        sign = " - " if deed.kind == "difference" else " + "
-        result = f"{number:,} {unit}".strip()
-        said = f"{sign.join(_trim(one.value.name) for one in ordered)} = {result}"
-        self._thoughts.add("apart" if deed.kind == "difference" else "added", sum=said)
+        dated = deed.kind == "difference" and measures[0].dated
+        ordered = sorted(told, key=lambda one: one.measure.low if dated else -one.measure.low)
+        if deed.kind == "sum":
+            ordered = list(told)
+        read = [_trim(one.value.name) for one in ordered]
+        sign = " + " if deed.kind == "sum" else " - "
+        expression = f"years from {read[0]} to {read[-1]}" if dated else sign.join(read)
+        if self._calculator and expression not in self._refused():
+            if expression not in self._seen.results:
+                self.to_calculate = expression
+                self._thoughts.add("to_calculate", told=_said(ordered))
+                return None
+            result, intent = self._seen.results[expression], "calculated"
+        else:
+            worked_out = self._chooser.result(number) if isinstance(number := found[0], int) else number
+            result = (
+                f"{worked_out} {'year' if worked_out == 1 else 'years'}"
+                if dated
+                else f"{worked_out:,} {found[1]}".strip()
+            )
+            intent = "apart" if deed.kind == "difference" else "added"
+        if dated:
+            full = result if measures[0].kind == "year" else result.replace(" ", " full ", 1)
+            early, late = ordered[0].value.name, ordered[-1].value.name
+            self._thoughts.add("apart_years", early=early, late=late, number=full)
+        else:
+            self._thoughts.add(intent, sum=f"{expression} = {result}")
         return [Value(result, None, self._seen.turns)]
+
+    def _refused(self) -> set[str]:
+        """Expressions that the calculator does not take: the agent works them out itself."""
+        return {str(failure.call.arguments.get("expression")) for failure in self._seen.failures}
 
 
 _DATED = ("date", "year")

@@ -9,7 +9,7 @@ from synth.agents.contract import History, Step
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.observed import observe
 from synth.environments.passages import Link, Passage, Triple
-from synth.environments.shown import Facts, Headings, Hit, Hits, Listed, Matches, Page, Relations
+from synth.environments.shown import Facts, Headings, Hit, Hits, Listed, Matches, Page, Relations, Result
 
 __all__ = ["Failure", "Fan", "Far", "Find", "Search", "Seen", "SeenDocument"]
 
@@ -117,6 +117,8 @@ class Seen:
         self.documents: dict[str, SeenDocument] = {}
         self.finds: list[Find] = []
         self.failures: list[Failure] = []
+        self.results: dict[str, str] = {}
+        """Expression -> what the calculator gave."""
         self.outlines: dict[str, Headings] = {}
         """Document -> its outline."""
         self.current: str | None = None
@@ -160,6 +162,8 @@ class Seen:
                 for sentence in shown.passages:
                     searched.found.setdefault(sentence.text, sentence)
                 self.finds.append(Find(turn, shown.pattern, shown.document, shown.total, places))
+            case Result(expression, value):
+                self.results[expression] = value
             case Headings(_, document):
                 self.outlines[document] = shown
             case Relations(thing):

@@ -45,6 +45,8 @@ class TurnPlanner(ABC):
     """Makes one turn; a new one is made for each."""
 
     chooser: Chooser
+    tools: frozenset[str] = frozenset()
+    """Names of the tools that there are, where it matters."""
 
     def __init__(
         self, state: State, chooser: Chooser, generator: np.random.Generator, *, patience: int, parallel: float
@@ -152,7 +154,10 @@ class TurnPlanner(ABC):
     def _finish(self) -> Turn:
         """All clues are settled: a last look, or the answer."""
         if self.state.reading.answer < 0:
-            answer = self._operations.answer()
+            operations = self._operations
+            answer = operations.answer()
+            if operations.to_calculate is not None:
+                return self._act([("calculate", {"expression": operations.to_calculate})])
             return self._answer("answer", answer) if answer is not None else self._stop()
         value = self.state.values[self.state.reading.answer]
         calls = self._last_look(value)
@@ -167,7 +172,7 @@ class TurnPlanner(ABC):
 
     @property
     def _operations(self) -> Operations:
-        return Operations(self.state, self.chooser, self.thoughts)
+        return Operations(self.state, self.chooser, self.thoughts, calculator="calculate" in self.tools)
 
     def source(self, clue: Clue) -> tuple[str, str | None]:
         if clue.source is None:
