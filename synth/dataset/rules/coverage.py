@@ -41,13 +41,14 @@ RULES: tuple[Rule, ...] = (
 
 _WEAK: Mapping[str, tuple[str, ...]] = {
     "continuations": ("stop_reason",),
-    "judgments": ("id", "alternative", "provenance.model_revision"),
+    "judgments": ("id", "alternative", "provenance.fingerprint", "provenance.model_revision"),
     "planted_misinformation": ("id",),
     "preferences": ("provenance.backend",),
+    "steps": ("criticality.alternative",),
     "trajectories": ("provenance.fingerprint",),
 }
-"""Columns that a rule or a key names, and in which a single wrong value may pass: another stage run, backend or free id
-is as good."""
+"""Columns that a rule or a key names, and in which a single wrong value may pass: another stage run, backend, free id or
+alternative with the same counts is as good."""
 
 
 def coverage() -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -40,7 +40,7 @@ def _without_row(known: Known) -> Iterator[tuple[Place, str]]:
 @rule(
     "helper_runs",
     "id call_id question answer gold verdict.correct verdict.rule verdict.evidence stop_reason turns tool_calls "
-    "completion_tokens pages[] content[]",
+    "completion_tokens pages content[]",
     close=_without_row,
 )
 def helper_run(row: HelperRunRow, known: Known) -> Iterator[str]:
