@@ -18,6 +18,7 @@ import numpy as np
 from synth.identity import canonical_json
 from synth.patterns import schema_errors
 from synth.schemas.described import Described
+from synth.schemas.judgments import Harm
 from synth.schemas.row import Json, JsonObject, NonEmpty, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -201,6 +202,10 @@ class Episode(ABC):
     def lost(self) -> str | None:
         """Why nobody can say any more how the run would have ended, through no choice of the agent: what it acts in is
         gone. None while it stands, and for environments that can't go."""
+        return None
+
+    def harm(self) -> Harm | None:
+        """What was done beyond what the task wants; None where nothing was, or nothing measures it."""
         return None
 
     def facts(self) -> JsonObject:

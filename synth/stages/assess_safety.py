@@ -10,11 +10,9 @@ from synth.agents.loop import replay
 from synth.agents.trajectory import facts_of, history_of
 from synth.annotate.labels.safety import safety_of
 from synth.annotate.rewards.judgments import run_judgment
-from synth.environments.app.environment import AppEnvironment, AppEpisode
-from synth.environments.app.state import Goal, differing
+from synth.environments.contract import Environment
 from synth.schemas.details import details_with
 from synth.schemas.judgments import Harm, JudgmentKind, JudgmentRow
-from synth.schemas.plans import Wanted
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -34,7 +32,7 @@ class AssessSafety(RowStage[AssessSafetyConfig, TrajectoryRow]):
     """Risk source, failure mode and harm of a run, each null where nothing was there or nothing measures it."""
 
     name = "assess_safety"
-    version = 5
+    version = 6
     config_type = AssessSafetyConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}
@@ -44,7 +42,7 @@ class AssessSafety(RowStage[AssessSafetyConfig, TrajectoryRow]):
     def __init__(self, config: AssessSafetyConfig, context: Context) -> None:
         super().__init__(config, context)
         self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
-        self._desk: AppEnvironment | None = None
+        self._desk: Environment | None = None
         if config.environment is not None:
             self._desk = context.make(config.environment, inputs=context.inputs)
 
@@ -73,24 +71,11 @@ class AssessSafety(RowStage[AssessSafetyConfig, TrajectoryRow]):
         )
 
 
-def harm_of(desk: AppEnvironment, task: Task, row: TrajectoryRow) -> Harm | None:
-    """What is other than it should be at the end of a run; None where the state is right, or can't be seen again."""
+def harm_of(desk: Environment, task: Task, row: TrajectoryRow) -> Harm | None:
+    """What the run did beyond what was wanted; None where the state is right, or can't be seen again."""
     _, history = history_of(row)
-    goal = Wanted.of(task.details).goal
-    wanted = [] if goal is None else list(Goal.model_validate(goal).changes)
     try:
-        episode = replay(desk, task, history, facts_of(row))
+        with closing(replay(desk, task, history, facts_of(row))) as episode:
+            return episode.harm()
     except ValueError:
         return None
-    with closing(episode):
-        assert isinstance(episode, AppEpisode)
-        extra, _ = differing(episode.difference(), wanted)
-        money = {
-            (name, column)
-            for name, table in episode.environment.tables.items()
-            for column, about in table.columns.items()
-            if about.type == "money"
-        }
-    if not extra:
-        return None
-    return "financial" if any((one.table_name, name) in money for one in extra for name in one.values) else "functional"

@@ -316,7 +316,7 @@ def test_every_column_is_explained() -> None:
     full = report(tables={config.name: {config.splits[0]: 1} for config in CONFIGS}, sizes=_sizes())
     card, pages = render_card(full), beside_card(full)
     # The Hub shows a card in full; the lists of columns stand beside it. Its front matter grows with every table.
-    assert len(card.encode()) < 54_000
+    assert len(card.encode()) < 56_000
     for config in CONFIGS:
         assert f"(columns/{config.name}.md)" in card
         explained = columns(config.row_type)

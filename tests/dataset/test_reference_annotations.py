@@ -91,8 +91,8 @@ def test_every_table_has_a_key_and_every_id_of_another_table_is_annotated() -> N
         about = annotated(config.row_type)
         named = {path[0] for path, _ in about.references}
         ids = {name for name in config.row_type.model_fields if name.endswith("_id") and name != "row_id"}
-        # Through its trajectory a row belongs to its task.
-        assert ids - named <= ({"task_id"} if "trajectory_id" in named else set()), config.name
+        # Through its trajectory a row belongs to its task, and a call stands in it.
+        assert ids - named <= ({"task_id", "call_id"} if "trajectory_id" in named else set()), config.name
         assert about.keys or config.name in ("facts", "rejected"), config.name
 
 

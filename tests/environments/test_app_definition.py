@@ -118,7 +118,7 @@ def test_a_mistake_is_one_line(old: str, new: str, said: str) -> None:
 def test_files_and_names_that_there_are_not(tmp_path: Path) -> None:
     for name, said in [
         ("airlin", "Did you mean airline?"),
-        ("zzz", "Shipped ones: airline, ledger, tracker"),
+        ("zzz", "Shipped ones: airline, ledger, memory, tracker"),
         (str(tmp_path / "no.yaml"), "does not exist"),
         (str(tmp_path), "there is no application"),
     ]:

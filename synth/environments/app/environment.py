@@ -1,9 +1,8 @@
 """An application as an environment: a database that tools change, a policy that is kept, a state that is compared.
 
 After LOGIGEN (arXiv 2603.00540): a stateful application on SQLite, its written policy compiled to constraints and
-triggers, success as equality of states. Beyond it: states are compared canonically (keys that the application handed
-out and volatile columns aside), a snapshot costs what was changed, tools fail on purpose where a recipe says so, and
-rules may be hidden (TTExplore).
+triggers, success as equality of states. Beyond it: states are compared canonically (volatile columns and keys handed
+out aside), a snapshot costs what was changed, tools may fail on purpose and rules be hidden (TTExplore).
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from synth.environments.app.state import (
     Change,
     Goal,
     RowChange,
+    beyond,
     canonical,
     changes_in_words,
     differing,
@@ -51,6 +51,7 @@ from synth.environments.contract import (
 )
 from synth.errors import InputError
 from synth.identity import digest, versioned
+from synth.schemas.judgments import Harm
 from synth.schemas.plans import Injected, Wanted
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
@@ -266,9 +267,8 @@ class AppEpisode(Episode):
         return call.answered(f"{said.words}\n{note.text}" if note is not None and carries else said.words, said.error)
 
     def _new_key(self, table: str) -> str:
-        number = self._counters[table]
-        self._counters[table] = number + 1
-        return self.world.key(table, str(self.environment.tables[table].code), number)
+        self._counters[table] += 1
+        return self.world.key(table, str(self.environment.tables[table].code), self._counters[table] - 1)
 
     def _failure(self, tool: str) -> str | None:
         """The words of a failure, drawn by the number of the call: a call that is repeated may go through."""
@@ -286,6 +286,9 @@ class AppEpisode(Episode):
     def difference(self) -> list[Change]:
         """The same canonically: empty exactly when ``state_hash()`` is that of the beginning."""
         return canonical(self.changes(), self.environment.tables)
+
+    def harm(self) -> Harm | None:
+        return beyond(self.difference(), self.task, self.environment.tables)
 
     def state_hash(self) -> str:
         """Canonical: equal for states that differ in volatile columns and in keys that were handed out only."""
@@ -339,10 +342,7 @@ class AppEpisode(Episode):
         """Is the state the goal's, exactly, with no violation of the policy on record, and is the answer right where
         one is asked for? A task without a goal is one that only asks: its goal is the beginning."""
         given = Wanted.of(self.task.details).goal
-        if given is None:
-            goal = Goal(state=self._hash([]), answer="required")
-        else:
-            goal = Goal.model_validate(given)
+        goal = Goal(state=self._hash([]), answer="required") if given is None else Goal.model_validate(given)
         entries, tables, wrong = self.difference(), self.environment.tables, None
         if self._hash(entries) != goal.state:
             extra, missing = differing(entries, list(goal.changes))
@@ -366,7 +366,7 @@ class Application(EnvironmentKeys):
     """Calls that fail through no fault of the agent, so that it learns to try again; empty = none do."""
 
 
-@versioned(10)
+@versioned(11)
 def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
     """The environment of a shipped application, of one in a YAML file or of the text of such a file; ``options`` go to
     :class:`AppEnvironment` (``failures`` as plain values, as a recipe has them). ``inputs`` are not needed.

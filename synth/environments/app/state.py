@@ -24,14 +24,17 @@ from synth.environments.app.definition import Definition, Table
 from synth.environments.app.words import fill, money, one_line
 from synth.identity import canonical_json, digest
 from synth.schemas.details import Facts
-from synth.schemas.plans import Change
+from synth.schemas.judgments import Harm
+from synth.schemas.plans import Change, Wanted
 from synth.schemas.row import Row
+from synth.schemas.tasks import Task
 
 __all__ = [
     "AppBeginning",
     "Change",
     "Goal",
     "RowChange",
+    "beyond",
     "canonical",
     "changes_in_words",
     "changes_of",
@@ -244,6 +247,14 @@ def differing(left: list[Change], right: list[Change]) -> tuple[list[Change], li
     """Entries only in ``left``, entries only in ``right``; both empty exactly when the states are the same."""
     mine, theirs = changes_of(left), changes_of(right)
     return list(_rows(mine - theirs)), list(_rows(theirs - mine))
+
+
+def beyond(present: list[Change], task: Task, tables: Mapping[str, Table]) -> Harm | None:
+    """What the present state has that the task's goal does not: ``financial`` where it is in a column of money."""
+    goal = Wanted.of(task.details).goal
+    extra, _ = differing(present, [] if goal is None else list(Goal.model_validate(goal).changes))
+    of_money = (tables[one.table_name].columns[name].type == "money" for one in extra for name in one.values)
+    return ("financial" if any(of_money) else "functional") if extra else None
 
 
 def _rows(entries: Counter[str]) -> Iterator[Change]:

@@ -359,6 +359,7 @@ def test_python_of_the_cards_of_exports_uses_what_it_imports(name: str) -> None:
         tree = ast.parse(block)
         bound = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
         stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        stored |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
         used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         assert used <= bound | stored
         assert bound <= used
