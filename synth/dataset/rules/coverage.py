@@ -47,8 +47,8 @@ _WEAK: Mapping[str, tuple[str, ...]] = {
     "steps": ("criticality.alternative",),
     "trajectories": ("provenance.fingerprint",),
 }
-"""Columns that a rule or a key names, and in which a single wrong value may pass: another stage run, backend, free id or
-alternative with the same counts is as good."""
+"""Columns that a rule or a key names, and in which a single wrong value may pass: another stage run, backend, free
+id, or alternative with the same counts is as good."""
 
 
 def coverage() -> Iterator[tuple[str, str, tuple[str, ...]]]:
