@@ -138,10 +138,11 @@ def test_one_step_of_grpo_is_rewarded_by_the_state_of_the_environment(tmp_path: 
 
 
 def bare(schema: Any) -> Any:
-    """Without what a type hint can't say: bounds, and that nothing else may be given."""
+    """Without what a type hint can't say: bounds, defaults, and that nothing else may be given."""
     if isinstance(schema, dict):
         lost = {
             "additionalProperties",
+            "default",
             "minimum",
             "maximum",
             "minLength",
