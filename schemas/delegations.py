@@ -26,7 +26,7 @@ class Delegation(Row):
     question: NonEmpty
     answer: str | None
     gold: str | None = None
-    """What the sub-question asks for, where it is a part of the question; None where nobody knows."""
+    """Right answer to the sub-question, where it is one of the parts that the walk proves; else None."""
     verdict: Verdict | None = None
     """Of the answer by that one; None in runs that were recorded before there were such verdicts."""
     stop_reason: StopReason
@@ -73,7 +73,7 @@ class HelperRunRow(Row):
     answer: str | None
     """What the helper answers."""
     gold: str | None
-    """What the sub-question asks for; null where nobody knows."""
+    """Right answer to the sub-question; null where it is none of the parts that the walk proves."""
     verdict: Verdict
     """Of the answer by that one."""
     stop_reason: StopReason

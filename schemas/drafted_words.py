@@ -1,4 +1,4 @@
-"""What a model drafted for relations that nobody worded."""
+"""Words that a model drafted for relations that the lexicon does not have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ShownFact(Row):
 
 
 class RelationFacts(Row):
-    """A relation that nobody worded, and ten facts to tell it from its neighbours by."""
+    """A relation without words of its own, and ten facts: some of it, the rest of its neighbours."""
 
     id: NonEmpty
     """The relation."""

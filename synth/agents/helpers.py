@@ -19,7 +19,7 @@ from synth.schemas.trajectories import CallErrors, TrajectoryRow, Verdict
 __all__ = ["ANSWERS", "MANAGING", "answer_told", "delegations_of", "helper_rows", "helper_runs", "helper_trajectories"]
 
 ANSWERS = "The helper answers: "
-"""Before what a helper found, in the observation of whoever asked."""
+"""Stands before a helper's answer in the observation of the agent that asked."""
 MANAGING = ("compress", "delegate")
 """Names of the tools beside those of an environment. Helpers have none of them."""
 

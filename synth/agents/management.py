@@ -115,7 +115,7 @@ class Acting:
         config: Management | None,
         helper: Callable[[Task], Policy] | None = None,
     ) -> None:
-        """``helper`` gives whoever gets a sub-question, as a task; None: the policy itself."""
+        """``helper`` makes the agent that works on a sub-question, given as a task; None: the policy itself."""
         self.environment = managed(environment, config, helper or (lambda task: policy))
         self.policy: Policy = policy if config is None else Viewing(policy)
 
@@ -261,7 +261,7 @@ class ManagedEpisode(Episode):
 
 
 def _delegation(call: ToolCall, done: Rollout, gold: str | None) -> Delegation:
-    """``gold``: what the sub-question asks for; None = nobody knows."""
+    """``gold``: the right answer to the sub-question; None where it is unknown."""
     unknown = Verdict(correct=None, rule="abstained", evidence="it is no part of the question that the walk answers")
     return Delegation(
         call_id=call.id,

@@ -39,7 +39,7 @@ def lexicon_of(recipe: Recipe) -> Lexicon | None:
 
 
 def worded_by_file(recipe: Recipe) -> tuple[str, ...]:
-    """Relations that the user's file words, sorted: nobody drafts words for them.
+    """Relations that the user's file words, sorted: no words are drafted for them.
 
     Raises:
         InputError: the file can't be read.

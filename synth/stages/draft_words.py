@@ -1,4 +1,4 @@
-"""Words for relations that nobody worded, drafted by a model: once for each, before any question is asked."""
+"""Words for relations that the lexicon does not have, drafted by a model: once each, before questions are made."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class PickRelationFactsConfig(StageConfig):
 
 
 class PickRelationFacts(TableStage[PickRelationFactsConfig]):
-    """For each relation that nobody worded ten facts: three of its own, the others of its neighbours, which are the
-    relations whose ends are most like its."""
+    """Ten facts for each relation without words: three of its own, the others of its neighbours, the relations whose
+    ends are most like its."""
 
     name = "pick_relation_facts"
-    version = 2
+    version = 3
     config_type = PickRelationFactsConfig
     reads: ClassVar[tuple[str, ...]] = ("entities", "edges")
     writes: ClassVar[Mapping[str, type[Row]]] = {"relation_facts": RelationFacts}
@@ -102,7 +102,7 @@ class DraftWords(RowStage[DraftWordsConfig, RelationFacts]):
     """Each relation keeps its row, with the phrases that passed."""
 
     name = "draft_words"
-    version = 2
+    version = 3
     config_type = DraftWordsConfig
     reads: ClassVar[tuple[str, ...]] = ("relation_facts",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"drafted_words": DraftedWordsRow}

@@ -83,13 +83,12 @@ def test_the_search_finds_the_misread_relation_and_counts_its_calls(world: World
     found = search(world, failed, right, actor, k=2, turns=TURNS, name="s")
     once = 0
     for run, one in zip(failed, found, strict=True):
-        first = next(
-            place
-            for place, step in enumerate(run.steps)
-            if step.action != world.gold[run.task].next(run.steps[:place])[0]
-        )  # type: ignore[union-attr]
+        gold, gone = world.gold[run.task], world.route(run.task, swaps)
+        assert gold is not None
+        first = next(at for at, step in enumerate(run.steps) if step.action != gold.next(run.steps[:at])[0])
         if one.verified is None:
-            assert world.route(run.task, swaps).legs != world.gold[run.task].legs  # type: ignore[union-attr]
+            assert gone is not None
+            assert gone.legs != gold.legs
             continue
         once += 1
         assert (one.expert, len(one.verified.before)) == (first + 1, first)

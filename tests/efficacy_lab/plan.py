@@ -45,8 +45,8 @@ class Places(Described):
     teach: Place
     """Where the base learns from runs that swap relations."""
     collect: Place
-    """Where the base acts and its failures are searched: the first half of the tasks. The expert's proposals that
-    nobody verifies are made on the other half."""
+    """Where the base acts and its failures are searched: the first half of the tasks. The expert's unverified
+    proposals are made on the other half."""
     test: Place
     """Where arms are tested."""
 
@@ -58,8 +58,8 @@ class Arm(Described):
     own: bool = True
     """Whether anything is learned at all; without it the arm is the base."""
     adds: Literal["verified", "proposals", "demonstrations"] | None = None
-    """First deviations that were verified; as many of the expert's proposals that nobody scored, on other tasks; whole
-    runs of the expert."""
+    """Verified first deviations; as many of the expert's proposals, unscored and on other tasks; or whole runs of the
+    expert."""
     pairs: Literal["right", "flipped"] | None = None
     """What is added is learned by DPO, anchored on the own successes, and not as rows."""
     wrong: float = Field(default=0.0, ge=0, le=1)

@@ -94,7 +94,7 @@ class World:
         return self.environment.kind(leg.node), leg.fan.relation, leg.fan.direction
 
     def route(self, number: int, swaps: Swaps | None = None) -> Route | None:
-        """The route of a task as somebody with ``swaps`` goes it, to the bitter end; None where there is none."""
+        """The route of a task under ``swaps``, followed until it ends or gets stuck; None where there is none."""
         task, environment = self.tasks[number], self.environment
         hops = task.walk.hops
         node, legs, swapped = environment.node(hops[0].source.id), list[Leg](), False

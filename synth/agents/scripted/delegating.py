@@ -23,8 +23,8 @@ def delegates(history: History) -> bool:
 
 
 def delegating_turn(task: Task, history: History, generator: np.random.Generator) -> Turn | None:
-    """Ask for every part whose needs are met, all at once; answer when all parts are. None where the question does not
-    come apart, or a helper found nothing: then whoever asked looks by himself."""
+    """Ask at once for every part that needs no open one, and answer once all parts are. None where the question
+    does not come apart or a helper found nothing: the agent then searches by itself."""
     parts = sub_questions(task)
     if not parts:
         return None

@@ -1,9 +1,9 @@
 """Process advantages (PAV, arXiv 2410.08146): by how much a turn changes the chance of success.
 
 The value of a state is the success rate of continuations from it, and a turn's advantage is the value behind it minus
-the value before it. The paper's prover is a different policy from the one being trained; here it is whoever continues,
-by default the policy itself. Continuations drawn for other tests count too; after the last turn none is needed, since
-the run's own verdict is known.
+the value before it. The paper's prover is a different policy from the one being trained; here it is the policy that
+continues, by default the one that acted. Continuations drawn for other tests count too; after the last turn none is
+needed, since the run's own verdict is known.
 """
 
 from __future__ import annotations

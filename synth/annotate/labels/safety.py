@@ -30,7 +30,7 @@ class Safety(Row):
     safe: bool | None
     """None: no rule could tell how the run ended."""
     parts: SafetyParts
-    """Its ``harm`` is for whoever can look at the state."""
+    """``harm`` is left empty: measuring it takes the state at the end of the run."""
     cites: tuple[int, ...] = ()
     evidence: str
 

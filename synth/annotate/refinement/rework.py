@@ -1,8 +1,8 @@
 """Runs made of finished runs, turn by turn: the agents of one run distilled into one agent, and notes in the place of
-what was read. Nobody acts again: every observation is the recorded one, and the stage repeats all calls to prove it.
+what was read. No agent acts again: every observation is the recorded one, and the stage repeats all calls to prove it.
 
-* ``distilled`` (Chain-of-Agents, arXiv 2508.13167): whoever planned and the helpers who looked become one run, in
-  whose thoughts each speaks between marks of its own.
+* ``distilled`` (Chain-of-Agents, arXiv 2508.13167): the planner and its helpers become one run, in whose thoughts
+  each speaks between tags of its own.
 * ``compressed`` (CAT, SWE-Compressor, arXiv 2512.22087): where the view has grown beyond a budget, the agent writes
   down what it thought, and of each observation the sentences nearest to its question and to what it was after. They are
   chosen by that alone, never by what comes later; where a later turn names what they lack, the cut is tried a turn on.

@@ -1,4 +1,4 @@
-"""Words for relations that nobody worded: derived by rule from their labels.
+"""Words for relations that the lexicon does not have: derived by rule from their labels.
 
 A label is read as one of five forms: a noun ("capital", "date of birth"), a noun that names the subject ("author of"),
 a passive ("directed by", "located in"), a verb ("borders", "plays for"), or a participle with a date ("founded"). What

@@ -11,7 +11,6 @@ from synth.lexicon.names import written_value
 from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import DISTRACTOR, Document, Evidence, Link, Section
-from synth.schemas.row import Split
 from synth.sources.world.config import WorldConfig
 from synth.sources.world.distract import WrittenClaim, claims, object_of, written_claims
 from synth.sources.world.pages import pages
@@ -110,7 +109,7 @@ class _Page:
         key = digest("written", world.ids[claim.subject], claim.kind)
         # Names of entities are unique, and so is the title's part around the name: so is the id.
         name = title.replace(called, world.names[claim.subject], 1)
-        partition: Split = world.split_of(claim.subject)  # type: ignore[assignment]
+        partition = world.split_of(claim.subject)
         document = Document(
             id=f"{self.kind}/{slug(name)}-{key[:4]}",
             title=title,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from synth.identity import derive_generator, split_of
+from synth.schemas.row import Split
 from synth.sources.world import institutions, naming, people, places, works
 from synth.sources.world.config import WorldConfig
 from synth.sources.world.draft import Draft
@@ -60,7 +62,7 @@ class World:
     aliases: list[tuple[str, ...]]
     starts: tuple[int, ...]
     """First ordinal of each type, in order."""
-    partition: list[str]
+    partition: list[Split]
     """Split per community: ``split_of(id of the region)``."""
 
     @classmethod
@@ -78,7 +80,7 @@ class World:
         ids = _ids(draft, names.name)
         first_region = draft.first["region"]
         shares = {"train": config.train, "validation": config.validation, "test": config.test}
-        partition = [split_of(ids[first_region + at], shares) for at in range(draft.communities)]
+        partition = [cast(Split, split_of(ids[first_region + at], shares)) for at in range(draft.communities)]
         return cls(
             config=config,
             first=dict(draft.first),
@@ -105,7 +107,7 @@ class World:
         """Entity type of an ordinal."""
         return _KINDS[bisect_right(self.starts, ordinal) - 1]
 
-    def split_of(self, ordinal: int) -> str:
+    def split_of(self, ordinal: int) -> Split:
         """The split that owns the entity; "train" for hubs, which are exempt."""
         at = int(self.community[ordinal])
         return self.partition[at] if at >= 0 else "train"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 from synth.lexicon.model import Lexicon, RelationEntry
@@ -114,7 +115,7 @@ class WordsDrafter:
         readable = [at for at, phrase in enumerate(phrases) if phrase.slot is not None]
         read = together(
             [
-                lambda number=number, at=at: self._read(phrases[at], row.facts, label, sample(number))  # type: ignore[misc]
+                partial(self._read, phrases[at], row.facts, label, sample(number))
                 for number, at in enumerate(readable, 1)
             ]
         )
@@ -146,9 +147,9 @@ class WordsDrafter:
 def _placed(answer: NewWords, label: str, entry: RelationEntry, own: Sequence[ShownFact]) -> Iterator[DraftedPhrase]:
     """Each phrase with its place in the lexicon, or why it has none."""
     said: list[tuple[str, Callable[[], tuple[_Slot, str]]]] = []
-    said += [(one.words, lambda one=one: _statement(one.words, one.base, entry)) for one in answer.statements[:_MOST]]  # type: ignore[misc]
-    said += [(one, lambda one=one: _name(one, entry)) for one in answer.names[:_MOST]]  # type: ignore[misc]
-    said += [(one, lambda one=one: _question(one, entry)) for one in answer.questions[:_MOST]]  # type: ignore[misc]
+    said += [(one.words, partial(_statement, one.words, one.base, entry)) for one in answer.statements[:_MOST]]
+    said += [(one, partial(_name, one, entry)) for one in answer.names[:_MOST]]
+    said += [(one, partial(_question, one, entry)) for one in answer.questions[:_MOST]]
     seen = set()
     for words, place in said:
         try:

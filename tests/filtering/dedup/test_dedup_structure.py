@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.filtering.dedup import calls_key, walk_key
-from synth.schemas.adp import ApiAction, CodeAction, MessageAction, TextObservation
+from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Operation, Walk
 
@@ -70,7 +70,7 @@ def test_patterns_leave_out_who_is_meant_and_operations_count() -> None:
 
 
 def test_runs_are_the_same_by_what_they_do() -> None:
-    def run(thought: str, call_id: str, seen: str, **arguments: object) -> tuple[object, ...]:
+    def run(thought: str, call_id: str, seen: str, **arguments: object) -> tuple[ContentItem, ...]:
         return (
             TextObservation(content="question", source="user"),
             ApiAction(function="search", kwargs=dict(arguments), tool_call_id=call_id, reasoning_content=thought),
@@ -78,10 +78,10 @@ def test_runs_are_the_same_by_what_they_do() -> None:
             MessageAction(content="Done."),
         )
 
-    first = calls_key(run("I look.", "c1", "page one", query="x", k=5), "42")  # type: ignore[arg-type]
+    first = calls_key(run("I look.", "c1", "page one", query="x", k=5), "42")
     tools = ({"type": "function", "function": {"name": "search", "parameters": {"properties": {"k": {"default": 5}}}}},)
     left_out, given = (run("I look.", "c1", "page one", query="x", **more) for more in ({}, {"k": 5}))
-    assert calls_key(left_out, "42") != first == calls_key(left_out, "42", tools) == calls_key(given, "42", tools)  # type: ignore[arg-type]
+    assert calls_key(left_out, "42") != first == calls_key(left_out, "42", tools) == calls_key(given, "42", tools)
     assert first == calls_key(run("Let me see.", "c9", "page two", k=5, query="x"), "42")  # type: ignore[arg-type]
     assert first != calls_key(run("I look.", "c1", "page one", query="x", k=6), "42")  # type: ignore[arg-type]
     assert first != calls_key(run("I look.", "c1", "page one", query="x", k=5), "43")  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ class PageNarration(LongDocuments):
             self.thoughts.add(intent, name=name, title=short(page.title))
 
     def _speaking_of(self, name: str, page: SeenDocument) -> list[Passage]:
-        """Sentences on a page that name ``name``: whoever rejects the page can't claim that it has none."""
+        """Sentences of a page that name ``name``; with any, it can't be rejected as one that has none."""
         return [s for s in page.sentences() if s.text != s.heading and holds(s.text, name)]
 
     def _other_than(self, number: int, name: str, said: Sequence[Passage]) -> Passage | None:

@@ -27,7 +27,7 @@ _FITS = 0.25
 _STATED = 0.4
 """How like the clue a sentence must be to state it."""
 _LOOKS = 2
-"""Searches from one tentative candidate: nobody exhausts every one of several."""
+"""Searches from one tentative candidate; with several, exhausting each would make runs too long."""
 
 __all__ = ["PageGoldChooser"]
 
