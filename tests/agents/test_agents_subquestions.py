@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import synth
+from synth.agents.contract import Step
 from synth.agents.helpers import helper_rows
 from synth.agents.subquestions import part_asked, sub_questions, sub_task, whole_answer
 from synth.agents.trajectory import facts_of, history_of
@@ -86,8 +87,17 @@ def test_what_a_helper_says_is_evidence_only_where_it_is_right(tasks: list[Task]
         assert EvidenceView(task, history_of(run)[1]).progress == 1
         wrong = [{**one, "verdict": {**one["verdict"], "correct": False}} for one in recorded["delegated"]]
         told = details_with(run.details, Recorded(environment={**recorded, "delegated": wrong}))
-        _, history = history_of(run.model_copy(update={"details": told}))
-        assert not EvidenceView(task, history[:1]).hops
+        misled = run.model_copy(update={"details": told})
+        right, false = (_unsaid(history_of(one)[1][0]) for one in (run, misled))
+        assert EvidenceView(task, [right]).hops
+        assert not EvidenceView(task, [false]).hops
+
+
+def _unsaid(step: Step) -> Step:
+    results = [
+        one.model_copy(update={"content": "The helper answers: Nobody\nIt read no page."}) for one in step.results
+    ]
+    return step.model_copy(update={"results": tuple(results)})
 
 
 def test_delegating_is_trained_and_helpers_are_rows_of_the_export(

@@ -131,7 +131,7 @@ class GoodRun:
         hops: set[int] = set()
         pages: set[str] = set()
         for call, result in zip(turn.calls, results, strict=False):
-            hops |= view.would_show(call, result)
+            hops |= view.would_show(result)
             if result.error is None:
                 pages |= _named(result) & gold_documents(self.task) - view.named_documents
         return Attempt(turn, results, verdict, frozenset(hops), frozenset(pages))
