@@ -239,7 +239,7 @@ def _delegation(call: ToolCall, done: Rollout, part: SubQuestion | None) -> Dele
         call_id=call.id,
         question=done.task.question,
         answer=done.answer,
-        gold=part and part.answer.name,
+        gold=part.answer.name if part else None,
         hops=part.hops if part else (),
         verdict=done.verdict if part else unknown,
         stop_reason=done.stop_reason,

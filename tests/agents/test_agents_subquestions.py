@@ -94,10 +94,8 @@ def test_what_a_helper_says_is_evidence_only_where_it_is_right(tasks: list[Task]
 
 
 def _unsaid(step: Step) -> Step:
-    results = [
-        one.model_copy(update={"content": "The helper answers: Nobody\nIt read no page."}) for one in step.results
-    ]
-    return step.model_copy(update={"results": tuple(results)})
+    said = {"content": "The helper answers: Nobody\nIt read no page."}
+    return step.model_copy(update={"results": tuple(one.model_copy(update=said) for one in step.results)})
 
 
 def test_delegating_is_trained_and_helpers_are_rows_of_the_export(

@@ -130,7 +130,7 @@ class GoodRun:
         view = self.views[step]
         hops: set[int] = set()
         pages: set[str] = set()
-        for call, result in zip(turn.calls, results, strict=False):
+        for result in results[: len(turn.calls)]:
             hops |= view.would_show(result)
             if result.error is None:
                 pages |= _named(result) & gold_documents(self.task) - view.named_documents
