@@ -2,9 +2,8 @@
 
 A row for each folder: pages, facts by kind, tasks asked for and got, by shape, how often teacher and policy solve them,
 how many questions or answers name words of a menu (there should be none), seconds of the whole build. ``--propose``
-makes the
-tasks alone, which takes a fraction of the time, and counts those of several pages and what they ask for; ``--show 10`` prints that many of
-them to read.
+makes the tasks alone, which takes a fraction of the time, and counts those that need several pages, and all by what
+they ask for; ``--show 10`` prints that many of them to read.
 """
 
 from __future__ import annotations
