@@ -92,7 +92,7 @@ def test_another_relation_between_the_same_ends_states_nothing(task: Task) -> No
 
 def test_a_relation_turned_round_states_nothing(task: Task) -> None:
     view = EvidenceView(task)
-    made, result = facts(LAMP, "author (in)", Triple(ADA, "author", LAMP))
+    _, result = facts(LAMP, "author (in)", Triple(ADA, "author", LAMP))
     assert view.would_show(result) == frozenset()
     _, result = facts(LAMP, "author (both)", Triple(ADA, "author", LAMP))
     assert view.would_show(result) == {0}
