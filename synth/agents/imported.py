@@ -52,10 +52,10 @@ def from_request(trajectory: Trajectory) -> Trajectory:
     anything from a welcome. What stood before is kept as ``details.given.opening``."""
     opening: list[ContentItem] = []
     for item in trajectory.content:
-        told = isinstance(item, TextObservation) and item.source == "user"
-        if told and not _GREETING.fullmatch(item.content):
-            break
-        if not told and not (isinstance(item, MessageAction) and len(item.content) <= _LONGEST_WELCOME):
+        if isinstance(item, TextObservation) and item.source == "user":
+            if not _GREETING.fullmatch(item.content):
+                break
+        elif not isinstance(item, MessageAction) or len(item.content) > _LONGEST_WELCOME:
             return trajectory
         opening.append(item)
     if len(opening) == len(trajectory.content) or not any(isinstance(item, MessageAction) for item in opening):

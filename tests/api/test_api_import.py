@@ -277,7 +277,9 @@ def test_a_file_of_events_is_one_run(tmp_path: Path) -> None:
     write(tmp_path / "session.jsonl", *events)
     with (tmp_path / "session.jsonl").open("a") as file:
         file.write('{"type": "assist')  # a session that was killed
-    (row,) = synth.load(synth.import_file(tmp_path / "session.jsonl", "auto", tmp_path / "out").path).rows("trajectories")
+    (row,) = synth.load(synth.import_file(tmp_path / "session.jsonl", "auto", tmp_path / "out").path).rows(
+        "trajectories"
+    )
     assert (row.id, row.answer, row.turns) == ("s", "Tervia", 1)
 
 

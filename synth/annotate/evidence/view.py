@@ -21,7 +21,7 @@ from synth.tasks.ranges import lies_in
 from synth.tasks.values import MEASURED_KINDS
 from synth.text.dates import parse_date
 from synth.text.numbers import ungrouped
-from synth.text.words import same_words, words, words_of
+from synth.text.words import fold, same_words, words_of
 
 __all__ = [
     "EvidenceView",
@@ -77,7 +77,7 @@ class Sought:
 @lru_cache(maxsize=256)
 def words_shown(text: str) -> str:
     """:func:`words_of` of a whole observation, of which fewer are kept: they are long."""
-    return f" {' '.join(words(text))} "
+    return f" {fold.__wrapped__(text)} "
 
 
 def states_answer(task: Task, answer: str, contents: Iterable[str], *, right: bool) -> bool:

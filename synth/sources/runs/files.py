@@ -193,7 +193,11 @@ def _verdict_of_trial(file: Path, value: Mapping[str, Any]) -> dict[str, Any]:
     rewards = judged.get("rewards") if isinstance(judged, Mapping) else None
     reward = rewards.get("reward") if isinstance(rewards, Mapping) else None
     extra = value.get("extra")
-    facts = {"task_id": result.get("task_name"), "correct": {0.0: False, 1.0: True}.get(reward), "rewards": rewards}
+    facts = {
+        "task_id": result.get("task_name"),
+        "correct": reward == 1 if reward in (0, 1) else None,
+        "rewards": rewards,
+    }
     return {"extra": {**{key: held for key, held in facts.items() if held is not None}, **(extra or {})}}
 
 

@@ -308,7 +308,9 @@ def test_what_stands_beside_is_kept() -> None:
     assert details("OpenHands' events")["given"] == {"events_left_out": {"recall": 1}}
     assert details("a log of several agents")["given"] == {"system_prompts": {"Finder": "Find it."}}
     assert details("a log of several agents")["answer"] == "Here."
-    assert details("Claude Code's session")["given"] == {"events_left_out": {"isSidechain": 1, "summary": 1, "system": 1}}
+    assert details("Claude Code's session")["given"] == {
+        "events_left_out": {"isSidechain": 1, "summary": 1, "system": 1}
+    }
     assert details("Codex's session")["system_prompt"] == "<environment_context>x"
     assert details("SWE-agent's trajectory")["given"] == {"exit_status": "submitted", "submission": "diff"}
 
