@@ -25,12 +25,14 @@ from synth.cli.options import (
     RecipeOption,
     SeedOption,
     SetOption,
+    SlurmOption,
     SourceOption,
     StoreOption,
     TasksFileOption,
     TasksOption,
     WorkersOption,
 )
+from synth.errors import InputError
 from synth.flows import settle_prefect
 from synth.inputs import parse_setting
 from synth.late import late
@@ -69,6 +71,7 @@ def build(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     executor: ExecutorOption = ExecutorName.LOCAL,
+    slurm: SlurmOption = None,
     in_flight: InFlightOption = 512,
     max_cost: MaxCostOption = None,
     max_tokens: MaxTokensOption = None,
@@ -92,6 +95,7 @@ def build(
         store=store,
         workers=workers,
         executor=executor,
+        slurm=slurm,
         settings=settings,
         in_flight=in_flight,
         max_cost=max_cost,
@@ -201,13 +205,22 @@ def preview(
 def request_of(
     *,
     executor: ExecutorName = ExecutorName.LOCAL,
+    slurm: list[str] | None = None,
     settings: list[str] | None = None,
     **given: Any,
 ) -> BuildRequest:
-    """What the options of a command ask for; ``given`` are fields of :class:`BuildRequest`."""
+    """What the options of a command ask for; ``given`` are fields of :class:`BuildRequest`.
+
+    Raises:
+        InputError: an option is no ``KEY=VALUE``.
+    """
+    for one in slurm or []:
+        if "=" not in one:
+            raise InputError(f"{one!r} is no KEY=VALUE", where="--slurm", mend="for example --slurm partition=cpu")
     failpoints.activate(os.environ.get("SYNTH_FAILPOINT"))
     return BuildRequest(
         executor=str(executor),
+        slurm={key: value for key, _, value in (one.partition("=") for one in slurm or [])},
         ledger=os.environ.get("SYNTH_LEDGER"),
         settings=dict(parse_setting(one) for one in settings or []),
         **given,
