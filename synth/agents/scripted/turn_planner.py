@@ -30,6 +30,8 @@ __all__ = [
 ]
 
 Call = tuple[str, dict[str, Any]]
+_MOST_OF = 0.6
+"""Who quotes so much of the question says nothing of what comes next."""
 
 
 class Need(NamedTuple):
@@ -227,17 +229,17 @@ class TurnPlanner(ABC):
         if not self.noted or number == self._turned_to:
             return
         self._turned_to = number
-        if clue.target in self.state.values:
-            self.thoughts.add("check_condition")
-            if float(self.generator.random()) < 0.5:
-                return
         known = self.state.values.get(clue.source) if clue.source is not None else None
         cue = strip(clue.cue)
+        if clue.target in self.state.values:
+            named = not dangling(cue) and '"' not in cue
+            self.thoughts.add("check_that" if named else "check_condition", cue=cue)
+            return
         draw = float(self.generator.random())
         if known is not None and (dangling(cue) or draw < 0.4):
             if draw < 0.7:
                 self.thoughts.add("next_plain", name=known.name)
-        elif not dangling(cue):
+        elif not dangling(cue) and len(cue) < _MOST_OF * len(self.state.reading.question):
             self.thoughts.add("next_clue", cue=cue)
 
     def independent(self, number: int) -> list[tuple[int, str]]:
