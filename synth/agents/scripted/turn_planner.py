@@ -5,6 +5,7 @@ What it takes to follow one clue, or to test it, is left to a planner over pages
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -30,6 +31,8 @@ __all__ = [
 ]
 
 Call = tuple[str, dict[str, Any]]
+_OF_ONE = re.compile(r"\b(?:most|least|first|last|\w{2,}est)\b")
+"""Words that hold for one of several: nothing to look up for each."""
 _MOST_OF = 0.6
 """Who quotes so much of the question says nothing of what comes next."""
 
@@ -334,7 +337,7 @@ class SetQuestions(TurnPlanner):
         wanted = self.state.untold(number)
         if self._introduces(number, wanted):
             cue = strip(clue.cue)
-            if dangling(cue) or '"' in cue:
+            if dangling(cue) or '"' in cue or _OF_ONE.search(cue):
                 self.thoughts.add("each_plain")
             else:
                 self.thoughts.add("each", cue=cue)
