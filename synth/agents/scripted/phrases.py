@@ -2,8 +2,8 @@
 
 Each question has its own voice: half of the phrasings of every intention, picked by a hash of the question, so that one
 trajectory is of one piece and two trajectories are not of one mould; and its own manner, from one that announces every
-call to one that says only what the calls do not show. Notes (``NOTES``) are what the agent later reads back from its own
-thoughts: ``read_notes`` inverts exactly what ``Thoughts`` wrote.
+call to one that says only what the calls do not show. Notes (``NOTES``) are what the agent later reads back from its
+own thoughts: ``read_notes`` inverts exactly what ``Thoughts`` wrote.
 """
 
 from __future__ import annotations

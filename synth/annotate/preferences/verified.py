@@ -1,7 +1,8 @@
 """Pairs of verified steps (CSO, arXiv 2602.03412): an alternative that was measured against the recorded action.
 
 Failed run: the alternative is preferred, the recorded action is not. Successful run: the other way round, so that a
-student does not learn to leave good paths; but no step that is labelled wrong, as one can be and do no harm. Both sides were continued by the policy from the same restored state.
+student does not learn to leave good paths; but no step that is labelled wrong, as one can be and do no harm. Both sides
+were continued by the policy from the same restored state.
 """
 
 from __future__ import annotations
