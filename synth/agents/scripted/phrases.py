@@ -20,7 +20,7 @@ __all__ = ["NOTES", "PHRASES", "Thoughts", "read_notes"]
 
 PHRASES = {
     intent: options
-    for name in ("search", "sets", "graph", "plans", "code", "delegation")
+    for name in ("search", "sets", "graph", "plans", "code", "delegation", "tables")
     for intent, options in phrases(name).items()
 }
 _SET_NOTES = ("postpone", "member", "complete", "about", "told", "untold", "keep", "strike")
