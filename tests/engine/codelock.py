@@ -5,7 +5,7 @@ Who changes what one of them computes must bump its version, or stale shards wou
 A lock is the hash of a module and of every module of ``synth`` that it imports, directly or not, inside functions too:
 of their syntax trees, without comments, docstrings and versions, so that wording is free and one bump does not ask for
 another. A collaborator that a stage is given has a lock of its own: a stage imports none. ``EXEMPT`` modules are not
-followed, each for a reason. ``DATA`` are the files that stand in for code.
+followed, each for a reason. ``WORDS`` are files that stand in for code, of whoever reads them by name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,18 @@ from typing import Any
 
 import yaml
 
-__all__ = ["DATA", "EXEMPT", "CodeLock", "data_hash", "lock_of", "module_hash", "problems", "read_locks", "write_locks"]
+__all__ = [
+    "EXEMPT",
+    "WORDS",
+    "CodeLock",
+    "data_hash",
+    "lock_of",
+    "module_hash",
+    "problems",
+    "read_locks",
+    "words_of",
+    "write_locks",
+]
 
 EXEMPT: dict[str, str] = {
     "synth.agents.contract": "types; what they mean lives in the modules that use them",
@@ -34,8 +45,18 @@ EXEMPT: dict[str, str] = {
 }
 """Modules (with everything below them) that no lock covers."""
 
-DATA: dict[str, str] = {"synth.lexicon.reading": "**/*.yaml"}
-"""Module -> the files below its folder whose content is as good as its code."""
+LEXICON = "synth.lexicon.reading"
+WORDS: dict[str, str] = {
+    "comparison_frames": "frames.yaml",
+    "document_words": "documents.yaml",
+    "misleading_words": "misleading.yaml",
+    "order_frames": "frames.yaml",
+    "phrases": "phrases/{}.yaml",
+    "registers": "frames.yaml",
+    "world_lexicon": "world/*.yaml",
+}
+"""Function of ``LEXICON`` -> the files beside it that are as good as code of a module that imports the function; ``{}``
+is what that one calls it with."""
 
 
 @dataclass(frozen=True)
@@ -213,20 +234,41 @@ def _is_type_checking(test: ast.expr) -> bool:
 
 @cache
 def module_hash(module: str) -> str:
-    """sha256 of a module's code and ``DATA``: comments, docstrings, layout and line numbers are not in it."""
-    code = code_hash(_tree(module))
-    path = _file(module)
-    if module not in DATA or path is None:
-        return code
-    return hashlib.sha256(f"{code} {data_hash(path.parent, DATA[module])}".encode()).hexdigest()
+    """sha256 of a module's code and of the words that it reads: comments, docstrings, layout and line numbers are not
+    in it."""
+    code, words = code_hash(_tree(module)), words_of(module)
+    return hashlib.sha256(f"{code} {data_hash(words)}".encode()).hexdigest() if words else code
 
 
-def data_hash(folder: Path, pattern: str) -> str:
-    """sha256 of what the YAML files below a folder hold: comments and layout are not in it."""
-    held = [
-        [file.relative_to(folder).as_posix(), yaml.safe_load(file.read_text("utf-8"))]
-        for file in sorted(folder.glob(pattern))
-    ]
+@cache
+def words_of(module: str) -> tuple[Path, ...]:
+    """The files of the lexicon that ``module`` itself reads by name.
+
+    Raises:
+        ValueError: it does not say which.
+    """
+    nodes = list(_running(_tree(module)))
+    readers = {
+        alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and _base(module, node) == LEXICON
+        for alias in node.names
+    }
+    patterns = {WORDS[name] for name in readers & WORDS.keys() - {"phrases"}}
+    if "phrases" in readers:
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "phrases":
+                if not (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)):
+                    raise ValueError(f"{module}, line {node.lineno}: name the file of phrases in place")
+                patterns.add(WORDS["phrases"].format(node.args[0].value))
+    lexicon = _file(LEXICON)
+    assert lexicon is not None
+    return tuple(sorted(file for pattern in patterns for file in lexicon.parent.glob(pattern)))
+
+
+def data_hash(files: Iterable[Path]) -> str:
+    """sha256 of what YAML files hold: comments and layout are not in it."""
+    held = [[file.name, yaml.safe_load(file.read_text("utf-8"))] for file in files]
     return hashlib.sha256(json.dumps(held, ensure_ascii=True).encode()).hexdigest()
 
 

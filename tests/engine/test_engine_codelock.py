@@ -9,10 +9,10 @@ from pathlib import Path
 
 import codelock
 import pytest
-from codelock import DATA, CodeLock, code_hash, data_hash, lock_of, problems, read_locks, write_locks
+from codelock import CodeLock, code_hash, lock_of, problems, read_locks, words_of, write_locks
 from engine_toys import Answers
 
-CACHES = (codelock._file, codelock._tree, codelock._imports, codelock._origin, codelock.module_hash)
+CACHES = (codelock._file, codelock._tree, codelock._imports, codelock._origin, codelock.module_hash, codelock.words_of)
 CODE = '''
 """Words."""
 import synth.graph
@@ -136,15 +136,23 @@ def test_regenerating_refuses_a_change_without_a_bump(tmp_path: Path) -> None:
     assert problems([], read_locks(path)) == ["a: in the lock and gone: regenerate it"]
 
 
-def test_words_are_locked_as_code_is(tmp_path: Path) -> None:
-    file = tmp_path / "world" / "works.yaml"
-    file.parent.mkdir()
-
-    def hash_of(text: str) -> str:
-        file.write_text(text, "utf-8")
-        return data_hash(tmp_path, DATA["synth.lexicon.reading"])
-
-    words = "author: [was written by]\n"
-    before = hash_of(words)
-    assert hash_of("# a comment\n" + words) == before
-    assert hash_of(words.replace("written by", "penned by")) != before
+def test_a_word_is_code_of_whoever_names_its_file(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codelock, "LEXICON", "locked.reading")
+    (package / "reading.py").write_text("def phrases(name): ...\ndef world_lexicon(): ...\n")
+    (package / "low.py").write_text("from locked.reading import phrases\nX = phrases('doubts')\n")
+    (package / "lazy.py").write_text("from locked.reading import world_lexicon as something\n")
+    (package / "stage.py").write_text("import locked.low\n")
+    for name in ("phrases/doubts", "phrases/orders", "world/works"):
+        (package / name).parent.mkdir(exist_ok=True)
+        (package / f"{name}.yaml").write_text("author: [was written by]\n")
+    before = fresh_lock()
+    (package / "phrases" / "orders.yaml").write_text("author: [was penned by]\n")
+    (package / "world" / "works.yaml").write_text("author: [was penned by]\n")
+    (package / "phrases" / "doubts.yaml").write_text("# a comment\nauthor: [was written by]\n")
+    assert fresh_lock() == before
+    (package / "phrases" / "doubts.yaml").write_text("author: [was penned by]\n")
+    assert [name for name, hash_ in fresh_lock().modules.items() if hash_ != before.modules[name]] == ["locked.low"]
+    assert [file.name for file in words_of("locked.lazy")] == ["works.yaml"]
+    (package / "low.py").write_text("from locked.reading import phrases\nX = [phrases(name) for name in 'ab']\n")
+    with pytest.raises(ValueError, match=r"locked.low, line 2: name the file of phrases in place"):
+        fresh_lock()

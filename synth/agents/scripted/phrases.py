@@ -19,9 +19,13 @@ from synth.lexicon.reading import phrases
 __all__ = ["NOTES", "PHRASES", "Thoughts", "read_notes"]
 
 PHRASES = {
-    intent: options
-    for name in ("search", "sets", "graph", "plans", "code", "delegation", "tables")
-    for intent, options in phrases(name).items()
+    **phrases("search"),
+    **phrases("sets"),
+    **phrases("graph"),
+    **phrases("plans"),
+    **phrases("code"),
+    **phrases("delegation"),
+    **phrases("tables"),
 }
 _SET_NOTES = ("postpone", "member", "complete", "about", "told", "untold", "keep", "strike")
 """Leaves a condition for later; put on the list; no more of them; whom it looks at; what it read of that one; what it
