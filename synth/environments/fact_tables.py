@@ -24,7 +24,6 @@ from synth.lexicon.names import written_value
 from synth.schemas.documents import Document, ValueKind
 from synth.sources.docs.outline import Outline
 from synth.sources.docs.tables import tables
-from synth.tasks.values import Measure, parse_measure, plain_number
 from synth.text.numbers import parse_quantity
 
 __all__ = ["QUERY_TOOL", "FactTables", "fact_tables", "queried"]
@@ -49,6 +48,8 @@ _FUNCTIONS = frozenset(
 )
 _READS = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ))
 _OF_A_COLUMN = re.compile(r'(?:sum|total|avg|min|max)\(\s*"?(.+?)"?\s*\)', re.IGNORECASE)
+_NUMBER = re.compile(r"([-−]?\d[\d,]*(?:\.\d+)?)(?![\d.])")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _Cell = str | int | float | None
 
 
@@ -154,12 +155,13 @@ def _flat(text: str) -> str:
 def _written(cell: _Cell, kind: tuple[ValueKind, str] | None) -> str:
     """A cell as pages write it."""
     if cell is None or isinstance(cell, str):
-        dated = cell and kind is not None and kind[0] == "date" and parse_measure("date", cell) is not None
-        return written_value(cell, "date") if cell and dated else _flat(cell or "")
+        dated = kind is not None and kind[0] == "date" and _DAY.fullmatch(cell or "")
+        return written_value(str(cell), "date") if dated else _flat(cell or "")
     number = int(cell) if float(cell).is_integer() else round(float(cell), 6)
-    if kind is None or kind[0] in ("text", "number"):
-        return written_value(plain_number(number), "number")
-    return str(number) if kind[0] == "year" else written_value(plain_number(number, kind[1]), "quantity")
+    if kind is not None and kind[0] == "year":
+        return str(number)
+    unit = "" if kind is None else kind[1]
+    return written_value(f"{number} {unit}", "quantity") if unit else written_value(str(number), "number")
 
 
 # --- where tables come from -------------------------------------------------------------------------------------------
@@ -196,25 +198,29 @@ def _kinds(graph: Graph, inputs: Resources) -> Iterable[_Table]:
 
 def _fill(table: _Table, name: str, cells: Sequence[Sequence[tuple[str, str]]]) -> None:
     """A column of (kind, value) lists: of numbers where each cell has one and all are of one kind and unit."""
-    values = [one for cell in cells for one in cell]
-    kinds = {kind for kind, _ in values}
-    single = all(len(cell) <= 1 for cell in cells) and len(kinds) == 1
+    kinds = {kind for cell in cells for kind, _ in cell}
     kind = cast(ValueKind, next(iter(kinds), "text"))
-    measures: list[Measure | None] = [parse_measure(*one) for one in values] if single and kind != "text" else []
-    units = {measure.unit for measure in measures if measure is not None}
-    if single and kind == "date":
-        table.kinds[name] = ("date", "")
-    elif single and kind in ("number", "quantity", "year") and None not in measures and len(units) == 1:
-        found = iter(measures)
-        numbers = [next(found) if cell else None for cell in cells]
-        table.kinds[name] = (kind, next(iter(units)))
-        table.columns[name] = [None if one is None else one.year if one.dated else one.low for one in numbers]
-        return
-    elif any(len(cell) > 1 for cell in cells):
+    several = any(len(cell) > 1 for cell in cells)
+    if several:
         table.lists += (name,)
-    plain = single and kind == "date"
-    joined = [cell[0][1] if plain and cell else "; ".join(_told(*one) for one in cell) for cell in cells]
-    table.columns[name] = [text or None for text in joined]
+    elif len(kinds) == 1 and kind == "date":
+        table.columns[name], table.kinds[name] = [cell[0][1] if cell else None for cell in cells], ("date", "")
+        return
+    elif len(kinds) == 1 and kind in ("number", "quantity", "year"):
+        numbers, units = _measured([cell[0][1] if cell else "" for cell in cells])
+        if len(units) == 1:
+            table.columns[name], table.kinds[name] = numbers, (kind, units.pop())
+            return
+    table.columns[name] = ["; ".join(_told(*one) for one in cell) or None for cell in cells]
+
+
+def _measured(cells: Sequence[str]) -> tuple[list[_Cell], set[str]]:
+    """Numbers, None where a cell is empty, and their units; no unit at all where a cell is none."""
+    read = [_NUMBER.match(cell) if parse_quantity(cell) is not None else None for cell in cells]
+    numbers: list[_Cell] = [None if one is None else float(one[1].replace(",", "").replace("−", "-")) for one in read]
+    if any(one is None for one, cell in zip(read, cells, strict=True) if cell):
+        return numbers, set()
+    return numbers, {one.string[one.end() :].strip() for one in read if one is not None}
 
 
 def _told(kind: str, value: str) -> str:
@@ -234,12 +240,10 @@ def _of_page(name: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -
         known = [one.lower() for one in table.columns]
         called = label if label.lower() not in known else f"{label} {place + 1}"
         cells = [row[place].strip() for row in rows]
-        read = [parse_quantity(cell) for cell in cells if cell]
-        units = {one.unit for one in read if one is not None}
-        if read and None not in read and len(units) == 1:
-            unit = next(iter(units))
-            table.columns[called] = [one.number if cell and (one := parse_quantity(cell)) else None for cell in cells]
-            table.kinds[called] = ("quantity" if unit else "number", unit)
+        numbers, units = _measured(cells)
+        if len(units) == 1:
+            unit = units.pop()
+            table.columns[called], table.kinds[called] = numbers, ("quantity" if unit else "number", unit)
         else:
             table.columns[called] = [cell or None for cell in cells]
     return table

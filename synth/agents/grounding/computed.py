@@ -98,7 +98,9 @@ def holds(made: Computation, is_seen: Callable[[str], bool]) -> bool:
 def worked_out(observation: str) -> Iterator[str]:
     """What a query of tables worked out: the cells under headings that call a function ("SUM(population)")."""
     shown = observe(observation)
-    for row in shown.rows if isinstance(shown, Rows) else ():
+    if not isinstance(shown, Rows):
+        return
+    for row in shown.rows:
         yield from (cell for name, cell in zip(shown.heading, row, strict=True) if _CALL.match(name) and cell)
 
 
