@@ -20,7 +20,7 @@ __all__ = ["ANSWERS", "MANAGING", "answer_told", "delegations_of", "helper_rows"
 
 ANSWERS = "The helper answers: "
 """Stands before a helper's answer in the observation of the agent that asked."""
-MANAGING = ("compress", "delegate")
+MANAGING = ("compress", "delegate", "judge", "check")
 """Names of the tools beside those of an environment. Helpers have none of them."""
 
 

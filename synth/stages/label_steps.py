@@ -61,6 +61,8 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
             labels = tuple(rule(row, task, labels))
         for labelled in labels:
             tried = found.get(labelled.step)
+            if labelled.judged_right is not None:
+                self.context.metrics.add("judged_right", labelled.judged_right)
             by_judge = labelled.label_reason is LabelReason.JUDGED
             self.context.metrics.add("judged", by_judge)
             rows.append(

@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Turn
+from synth.agents.judging import Judging
 from synth.agents.management import DELEGATE
 from synth.agents.scripted.choosing import Mistakes
 from synth.agents.scripted.code.players import CodePolicy, CodeTeacher
@@ -198,6 +199,10 @@ def scripted_policy(
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
+    return Judging(_player(task, role, language, lexicon, options), task)
+
+
+def _player(task: Task, role: Role, language: str, lexicon: Lexicon | None, options: dict[str, Any]) -> Policy:
     if Mutated.stand_in(task.details):
         if role == "policy":
             return CodePolicy(CodePolicyConfig(**options))
