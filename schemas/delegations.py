@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from synth.schemas.adp import ContentItem
 from synth.schemas.model_turns import ModelTurn
@@ -15,7 +15,7 @@ from synth.schemas.row import JsonObject, Key, NonEmpty, Ref, Row, Split
 from synth.schemas.summaries import ShownSummary
 from synth.schemas.trajectories import StopReason, Verdict
 
-__all__ = ["Delegation", "HelperRunRow"]
+__all__ = ["Delegation", "HelperRunRow", "delegations_of"]
 
 
 class Delegation(Row):
@@ -27,6 +27,8 @@ class Delegation(Row):
     answer: str | None
     gold: str | None = None
     """Right answer to the sub-question, where it is one of the parts that the walk proves; else None."""
+    hops: tuple[int, ...] = ()
+    """Hops of the walk that this part goes; none where it is no part."""
     verdict: Verdict | None = None
     """Of the answer by that one; None in runs that were recorded before there were such verdicts."""
     stop_reason: StopReason
@@ -49,10 +51,29 @@ class Delegation(Row):
     """Why it was cut short, where a model came to no turn."""
     detail: str = ""
 
+    @property
+    def proves(self) -> tuple[int, ...]:
+        """Hops of the walk that the answer goes, if it is right."""
+        return self.hops if self.verdict is not None and self.verdict.correct else ()
+
     @field_validator("content", mode="before")
     @classmethod
     def _from_text(cls, value: Any) -> Any:
         return json.loads(value) if isinstance(value, str) else value
+
+
+def delegations_of(recorded: JsonObject) -> dict[str, Delegation]:
+    """The helpers' runs in what a trajectory records of its environment, by the call that asked for them. What is of
+    another form is passed over."""
+    found: dict[str, Delegation] = {}
+    listed = recorded.get("delegated")
+    for one in listed if isinstance(listed, list | tuple) else ():
+        try:
+            made = Delegation.model_validate(one)
+        except ValidationError:
+            continue
+        found[made.call_id] = made
+    return found
 
 
 class HelperRunRow(Row):

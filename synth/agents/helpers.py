@@ -4,44 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pydantic import ValidationError
-
+from synth.agents.actions import MANAGING
 from synth.agents.contract import History, Prompt
 from synth.agents.trajectory import facts_of, history_of
-from synth.environments.contract import ToolResult
 from synth.schemas.adp import Action, TextObservation
-from synth.schemas.delegations import Delegation, HelperRunRow
+from synth.schemas.delegations import Delegation, HelperRunRow, delegations_of
 from synth.schemas.details import details_with
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import JsonObject
 from synth.schemas.trajectories import CallErrors, TrajectoryRow, Verdict
 
-__all__ = ["ANSWERS", "MANAGING", "answer_told", "delegations_of", "helper_rows", "helper_runs", "helper_trajectories"]
-
-ANSWERS = "The helper answers: "
-"""Stands before a helper's answer in the observation of the agent that asked."""
-MANAGING = ("compress", "delegate", "judge", "check")
-"""Names of the tools beside those of an environment. Helpers have none of them."""
-
-
-def answer_told(result: ToolResult) -> str | None:
-    """The answer of a helper that the parent reads of; None where there is none."""
-    said, _, _ = result.content.removeprefix(ANSWERS).rpartition("\nIt read ")
-    return said if result.error is None and result.content.startswith(ANSWERS) else None
-
-
-def delegations_of(recorded: JsonObject) -> dict[str, Delegation]:
-    """The helpers' runs in what a trajectory records of its environment, by the call that asked for them. What is of
-    another form is passed over."""
-    found: dict[str, Delegation] = {}
-    listed = recorded.get("delegated")
-    for one in listed if isinstance(listed, list | tuple) else ():
-        try:
-            made = Delegation.model_validate(one)
-        except ValidationError:
-            continue
-        found[made.call_id] = made
-    return found
+__all__ = ["helper_rows", "helper_runs", "helper_trajectories"]
 
 
 def helper_trajectories(row: TrajectoryRow) -> Iterator[tuple[Delegation, TrajectoryRow]]:

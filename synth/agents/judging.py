@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from synth.agents.actions import CHECK, JUDGE, SAID, said_of
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
 from synth.environments.contract import ToolCall, ToolSchema
 from synth.environments.observed import observe
@@ -18,27 +19,7 @@ from synth.environments.rendering import plain
 from synth.schemas.plans import Planned, Request
 from synth.schemas.tasks import Task
 
-__all__ = ["CHECK", "JUDGE", "NOTED", "Judging", "said_of"]
-
-JUDGE = ToolSchema.of(
-    "judge",
-    "Say whether what you were just shown helps with the question, beside your next call.",
-    {"useful": {"type": "boolean", "description": "Whether you go on from it."}},
-)
-CHECK = ToolSchema.of(
-    "check",
-    "Say whether you may do what you are about to do, before your first change or before you decline. Then act, or "
-    "decline.",
-    {"allowed": {"type": "boolean", "description": "Whether the policy and the request allow it."}},
-)
-NOTED = "Noted."
-_SAID = {JUDGE.name: "useful", CHECK.name: "allowed"}
-
-
-def said_of(step: Step, tool: ToolSchema) -> bool | None:
-    """What a turn says by ``tool``; None where it says nothing."""
-    made = [call.arguments.get(_SAID[tool.name]) for call in step.turn.calls if call.name == tool.name]
-    return bool(made[0]) if made else None
+__all__ = ["Judging"]
 
 
 class Judging:
@@ -53,9 +34,9 @@ class Judging:
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
         names = {tool.name for tool in prompt.tools}
-        if not names & _SAID.keys():
+        if not names & SAID.keys():
             return self._policy.act(prompt, history, generator)
-        tools = tuple(tool for tool in prompt.tools if tool.name not in _SAID)
+        tools = tuple(tool for tool in prompt.tools if tool.name not in SAID)
         decision = self._policy.act(prompt.model_copy(update={"tools": tools}), _without(history), generator)
         turn = decision.turn
         if CHECK.name in names and self._decides(turn, history):
@@ -78,7 +59,7 @@ def _without(history: History) -> History:
     """What the policy inside knows of."""
     made: list[Step] = []
     for step in history:
-        kept = [place for place, call in enumerate(step.turn.calls) if call.name not in _SAID]
+        kept = [place for place, call in enumerate(step.turn.calls) if call.name not in SAID]
         if len(kept) == len(step.turn.calls):
             made.append(step)
         elif kept:
@@ -89,7 +70,7 @@ def _without(history: History) -> History:
 
 
 def _call(tool: ToolSchema, said: bool) -> ToolCall:
-    return ToolCall(id="x", name=tool.name, arguments={_SAID[tool.name]: said})
+    return ToolCall(id="x", name=tool.name, arguments={SAID[tool.name]: said})
 
 
 def _goes_on(turn: Turn, last: Step) -> bool:

@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from synth.agents.actions import ANSWERS, CHECK, COMPRESS, COMPRESS_ANSWER, DELEGATE, JUDGE, NOTED, view_of
 from synth.agents.contract import Decision, History, Policy, Prompt, Step
-from synth.agents.helpers import ANSWERS, delegations_of
-from synth.agents.judging import CHECK, JUDGE, NOTED
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.subquestions import sub_task
+from synth.agents.subquestions import SubQuestion, sub_task
 from synth.agents.trajectory import step_items
 from synth.environments.contract import (
     Environment,
@@ -32,7 +31,6 @@ from synth.environments.contract import (
     ToolCall,
     ToolResult,
     ToolSchema,
-    text_argument,
     unknown_tool,
     validate_arguments,
 )
@@ -40,22 +38,18 @@ from synth.environments.observed import observe
 from synth.environments.rendering import link
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, generator_of, key_of
-from synth.schemas.delegations import Delegation
+from synth.schemas.delegations import Delegation, delegations_of
 from synth.schemas.described import Described
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
 __all__ = [
-    "COMPRESS",
-    "COMPRESS_ANSWER",
-    "DELEGATE",
     "Acting",
     "Managed",
     "Management",
     "Viewing",
     "managed",
-    "view_of",
 ]
 
 
@@ -74,29 +68,6 @@ class Management(Described):
     """Agents may say whether what they were just shown helps (ReSeek); whether that is true is in ``steps``."""
     check: bool = False
     """Agents may say whether they may act, before they change something or decline (MOSAIC)."""
-
-
-COMPRESS = ToolSchema.of(
-    "compress",
-    "Replace everything you have done and read so far by your own notes. You keep the question, the notes "
-    "and what comes after; write down all that you still need, with links as they stand.",
-    {"notes": text_argument("What is known and what is open.")},
-)
-COMPRESS_ANSWER = "From here on you see your notes in the place of what came before."
-DELEGATE = ToolSchema.of(
-    "delegate",
-    "Let a helper look up one thing. It has the same tools and knows nothing but your question; it gives "
-    "its answer and the pages that it read.",
-    {"question": text_argument("A question that can be understood alone.")},
-)
-
-
-def view_of(history: History) -> History:
-    """What an agent sees of ``history``: from the last turn on in which it compressed what came before."""
-    for number in range(len(history) - 1, -1, -1):
-        if any(result.name == COMPRESS.name and result.error is None for result in history[number].results):
-            return history[number:]
-    return history
 
 
 class Viewing:
@@ -226,7 +197,7 @@ class ManagedEpisode(Episode):
         assert self.environment.helper is not None
         turn, place = (int(part) for part in call.id.split("_")[1:3])
         key = key_of(generator_for_turn(turn))
-        task, is_part = sub_task(self.task, question)
+        task, part = sub_task(self.task, question)
         done = rollout(
             self.environment.helper(task),
             self.environment.inner,
@@ -235,7 +206,7 @@ class ManagedEpisode(Episode):
             limits=Limits(max_turns=self.environment.config.helper_turns),
             generator_for_turn=lambda number: generator_of(digest("delegated", key, place, number)[:32]),
         )
-        return _delegation(call, done, task.answer if is_part else None)
+        return _delegation(call, done, part)
 
     def tokens(self) -> int:
         return self._inner.tokens() + sum(one.completion_tokens for one in self._helped)
@@ -272,15 +243,16 @@ class ManagedEpisode(Episode):
         self._inner.close()
 
 
-def _delegation(call: ToolCall, done: Rollout, gold: str | None) -> Delegation:
-    """``gold``: the right answer to the sub-question; None where it is unknown."""
+def _delegation(call: ToolCall, done: Rollout, part: SubQuestion | None) -> Delegation:
+    """``part``: of the question, that the helper was asked; None where it is none."""
     unknown = Verdict(correct=None, rule="abstained", evidence="it is no part of the question that the walk answers")
     return Delegation(
         call_id=call.id,
         question=done.task.question,
         answer=done.answer,
-        gold=gold,
-        verdict=unknown if gold is None else done.verdict,
+        gold=part.answer.name if part else None,
+        hops=part.hops if part else (),
+        verdict=done.verdict if part else unknown,
         stop_reason=done.stop_reason,
         content=tuple(item for step in done.history for item in step_items(step)),
         tool_errors={
@@ -315,7 +287,7 @@ def _told(call: ToolCall, made: Delegation) -> ToolResult:
         return call.answered("The helper broke off and gave no answer.", "failure")
     said = f"{ANSWERS}{made.answer}" if made.answer is not None else "The helper found no answer."
     read = f"It read {', '.join(made.pages)}." if made.pages else "It read no page."
-    return call.answered(f"{said}\n{read}")
+    return call.answered(f"{said}\n{read}").model_copy(update={"proves": made.proves})
 
 
 def _plain(one: Delegation) -> dict[str, Any]:

@@ -141,15 +141,11 @@ def part_asked(task: Task, question: str) -> SubQuestion | None:
     return None
 
 
-def sub_task(task: Task, question: str) -> tuple[Task, bool]:
-    """``task`` as it is for a helper who was asked ``question``, and whether that is one of its parts: then the task
-    has the answer of that part, else it is the same task in other words, and nothing is known of an answer."""
+def sub_task(task: Task, question: str) -> tuple[Task, SubQuestion | None]:
+    """``task`` as it is for a helper who was asked ``question``, and which of its parts that is: then the task has the
+    answer of that part, else it is the same task in other words, and nothing is known of an answer."""
     part = part_asked(task, question)
-    return (
-        (task.model_copy(update={"question": question}), False)
-        if part is None
-        else (_of_part(task, part, question), True)
-    )
+    return task.model_copy(update={"question": question}) if part is None else _of_part(task, part, question), part
 
 
 def _names(node: Node) -> tuple[str, ...]:

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from pydantic import Field
 
+from synth.agents.actions import view_of
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
 from synth.agents.grounding.check import plain_words
-from synth.agents.management import view_of
 from synth.agents.trajectory import facts_of, history_of
 from synth.environments.contract import ToolResult
 from synth.environments.observed import observe

@@ -26,6 +26,7 @@ from synth.schemas.adp import (
     TextObservation,
     WebObservation,
 )
+from synth.schemas.delegations import delegations_of
 from synth.schemas.details import Facts, details_with
 from synth.schemas.injected import InjectedError
 from synth.schemas.model_turns import ModelTurns
@@ -211,8 +212,15 @@ def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
     errors = cast(dict[str, ToolError], CallErrors.of(row.details).tool_errors)
     gave_up = row.stop_reason is StopReason.GAVE_UP
     steps = steps_of(row.content[start:], errors, gave_up=gave_up, name=row.id)
+    if proven := {call_id: one.proves for call_id, one in delegations_of(facts_of(row)).items() if one.proves}:
+        steps = tuple(_proving(step, proven) for step in steps)
     question = "\n\n".join(text_seen(item) for item in told)
     return Prompt(system=row.system_prompt, question=question, tools=tools_of(row)), steps
+
+
+def _proving(step: Step, proven: Mapping[str, tuple[int, ...]]) -> Step:
+    results = (result.model_copy(update={"proves": proven.get(result.call_id, ())}) for result in step.results)
+    return step.model_copy(update={"results": tuple(results)})
 
 
 def steps_of(items: Sequence[ContentItem], errors: Mapping[str, ToolError], *, gave_up: bool, name: str) -> History:

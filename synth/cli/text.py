@@ -19,6 +19,7 @@ from synth.places import is_remote
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS
 from synth.schemas.rejections import Rejection
+from synth.sources.records.source import RecordsConfig, RecordsSource
 from synth.store.calls_format import from_nano
 from synth.store.remote import url_of
 from synth.tasks.given import COLUMNS, read_given, unread_columns
@@ -165,6 +166,7 @@ def outlook_text(outlook: Outlook) -> str:
             "",
             *_relations_text(recipe),
             *_questions_text(recipe),
+            *_triples_text(recipe),
             *_calls_text(outlook),
             *_duplicates_text(recipe, [one.label for one in outlook.stages]),
         ]
@@ -211,6 +213,17 @@ def _questions_text(recipe: Recipe) -> list[str]:
     if unread:
         said += f"; columns that nothing reads: {', '.join(unread)} (read are {', '.join(COLUMNS)})"
     return [*filled(f"{said}."), ""]
+
+
+def _triples_text(recipe: Recipe) -> list[str]:
+    """What asks about the triples that records bring, where the questions are to be about their text."""
+    source = recipe.source
+    if recipe.questions.kind != "docs" or not isinstance(source, RecordsConfig):
+        return []
+    if not RecordsSource(source).brings_triples():
+        return []
+    said = f"The records bring triples: synth build graph-search --source {source.path} asks about those."
+    return [*filled(said), ""]
 
 
 def _first(kinds: Sequence[str]) -> str:

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from synth.agents.helpers import delegations_of
 from synth.agents.scripted.phrases import PHRASES
 from synth.agents.trajectory import facts_of
 from synth.dataset.reader import Dataset
 from synth.lexicon.reading import misleading_words
 from synth.schemas.adp import ContentItem
+from synth.schemas.delegations import delegations_of
 from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import DISTRACTOR, Document
 from synth.schemas.plans import Planned, RuleHidden

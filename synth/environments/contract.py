@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
+from pydantic import Field
 
 from synth.identity import canonical_json
 from synth.patterns import schema_errors
@@ -154,6 +155,8 @@ class ToolResult(Row):
     error: ToolError | None = None
     page: WebPage | None = None
     """Of a browser: the page that ``content`` tells of."""
+    proves: tuple[int, ...] = Field(default=(), exclude=True)
+    """Hops of the walk that the right answer of a helper goes: for those who judge, told to no agent."""
 
 
 class Snapshot(Row):

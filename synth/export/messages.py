@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from synth.agents.management import COMPRESS
+from synth.agents.actions import COMPRESS
 from synth.agents.model.wire import GAVE_UP
 from synth.agents.trajectory import text_seen
 from synth.environments.contract import ToolSchema

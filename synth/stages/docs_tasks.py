@@ -27,6 +27,7 @@ _ADVICE = {
     "model": "give more pages, or ask your own questions with --tasks-file",
 }
 """What helps where no walk was found, by what was read already."""
+_OF_TRIPLES = "the facts of the triples are asked about by `synth build graph-search`, with the same --source"
 _SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
@@ -82,6 +83,7 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
             families.update(each)
         self._offers = f"{sum(capacity)} candidates ({_counts(families)})"
         self._dropped = _counts(self._proposer.items.dropped)
+        self._triples = any(entity.document < 0 for entity in self._proposer.corpus.entities)
         context.metrics["walks"] = float(sum(capacity))
 
     def ceiling(self, wanted: int) -> int:
@@ -97,7 +99,9 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
             raise BuildError(
                 f"{self._found}; {self._offers} for {wanted} tasks{left}",
                 where=self.name,
-                mend=f"ask for fewer (after the checks about {found // 2} remain){more}, or give more pages"
+                mend=_OF_TRIPLES
+                if self._triples
+                else f"ask for fewer (after the checks about {found // 2} remain){more}, or give more pages"
                 if found
                 else _ADVICE[self.config.extract],
             )

@@ -54,7 +54,7 @@ class _ReadRecords(ShardStage[C]):
         return Batch(
             tables={"documents": read.documents, "triples": read.triples},
             rejected=[row.model_copy(update={"stage": self.name}) for row in read.rejected],
-            rows_in=read.records,
+            rows_in=len(read.documents) + len(read.rejected),
             kept_in=len(read.documents),
         )
 
@@ -63,7 +63,7 @@ class ReadRecords(_ReadRecords[ReadRecordsConfig]):
     """Of files."""
 
     name = "read_records"
-    version = 13
+    version = 14
     config_type = ReadRecordsConfig
     reader = RecordsSource
 
@@ -72,6 +72,6 @@ class ReadHub(_ReadRecords[ReadHubConfig]):
     """Of a dataset of the Hub."""
 
     name = "read_hub"
-    version = 11
+    version = 12
     config_type = ReadHubConfig
     reader = HubRecords

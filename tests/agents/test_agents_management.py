@@ -8,18 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from synth.agents.actions import COMPRESS, DELEGATE, view_of
 from synth.agents.contract import Decision, History, Prompt, Turn, TurnRejected
 from synth.agents.grounding.check import ungrounded
-from synth.agents.helpers import delegations_of, helper_runs
+from synth.agents.helpers import helper_runs
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.management import (
-    COMPRESS,
-    DELEGATE,
-    Acting,
-    Management,
-    managed,
-    view_of,
-)
+from synth.agents.management import Acting, Management, managed
 from synth.agents.summaries import seen_history
 from synth.agents.trajectory import facts_of, history_of, to_row
 from synth.annotate.critical.branching import Branching, BranchPoint, Refused
@@ -33,6 +27,7 @@ from synth.errors import InputError
 from synth.identity import derive_generator, key_of
 from synth.schemas.adp import problems
 from synth.schemas.arrow import trajectory_of
+from synth.schemas.delegations import delegations_of
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from synth.agents.scripted.nouns import sought_kind
 from synth.agents.scripted.options import about, names, subject, term
 from synth.agents.scripted.pages.entries import entries_with, told_in
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.reference import left_out, looks_like, sought_kind, values_in
+from synth.agents.scripted.reference import left_out, looks_like, values_in
 from synth.agents.scripted.seen import SeenDocument
 from synth.environments.passages import passages_of
 from synth.schemas.documents import ValueKind

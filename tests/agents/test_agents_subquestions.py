@@ -10,16 +10,18 @@ import pyarrow.parquet as pq
 import pytest
 
 import synth
+from synth.agents.contract import Step
 from synth.agents.helpers import helper_rows
 from synth.agents.subquestions import part_asked, sub_questions, sub_task, whole_answer
-from synth.agents.trajectory import history_of
+from synth.agents.trajectory import facts_of, history_of
 from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.rewards.plans import plan_reward
 from synth.dataset.phrasing import Wording
 from synth.dataset.reader import Dataset
 from synth.dataset.rules.validate import validate
+from synth.schemas.details import details_with
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import Recorded, TrajectoryRow
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +56,12 @@ def test_parts_are_questions_that_the_walk_answers(tasks: list[Task]) -> None:
             assert part.answer.name not in question
             assert part_asked(task, question) == part
             sub, known = sub_task(task, question)
-            assert known
+            assert known == part
             assert sub.answer == part.answer.name
             assert all(hop.cue in question for hop in sub.walk.hops)
         assert whole_answer(task, answers) == task.answer
         assert whole_answer(task, {}) is None
-        assert sub_task(task, "What is it?") == (task.model_copy(update={"question": "What is it?"}), False)
+        assert sub_task(task, "What is it?") == (task.model_copy(update={"question": "What is it?"}), None)
     assert not any(sub_questions(task) for task in tasks if task.shape == "conjunction")
 
 
@@ -81,14 +83,19 @@ def test_what_a_helper_says_is_evidence_only_where_it_is_right(tasks: list[Task]
     good = [run for run in swarm if run.success]
     assert good
     for run in good:
-        task, (_, history) = of[run.task_id], history_of(run)
-        assert EvidenceView(task, history).progress == 1
-        first = history[0]
-        wrong = tuple(
-            result.model_copy(update={"content": "The helper answers: Nobody\nIt read no page."})
-            for result in first.results
-        )
-        assert not EvidenceView(task, [first.model_copy(update={"results": wrong})]).hops
+        task, recorded = of[run.task_id], facts_of(run)
+        assert EvidenceView(task, history_of(run)[1]).progress == 1
+        wrong = [{**one, "verdict": {**one["verdict"], "correct": False}} for one in recorded["delegated"]]
+        told = details_with(run.details, Recorded(environment={**recorded, "delegated": wrong}))
+        misled = run.model_copy(update={"details": told})
+        right, false = (_unsaid(history_of(one)[1][0]) for one in (run, misled))
+        assert EvidenceView(task, [right]).hops
+        assert not EvidenceView(task, [false]).hops
+
+
+def _unsaid(step: Step) -> Step:
+    said = {"content": "The helper answers: Nobody\nIt read no page."}
+    return step.model_copy(update={"results": tuple(one.model_copy(update=said) for one in step.results)})
 
 
 def test_delegating_is_trained_and_helpers_are_rows_of_the_export(

@@ -10,12 +10,13 @@ import pytest
 from stand_ins.model_server import Call, FixedPlayer, ModelServer, Reply
 
 import synth
-from synth.agents.management import COMPRESS, delegations_of
+from synth.agents.actions import COMPRESS
 from synth.agents.summaries import seen_history
 from synth.agents.trajectory import facts_of, history_of
 from synth.dataset.rules.validate import validate
 from synth.environments.rendering import find_links, link
 from synth.errors import InputError
+from synth.schemas.delegations import delegations_of
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

@@ -2,9 +2,8 @@
 
 A row for each folder: pages, facts by kind, tasks asked for and got, by shape, how often teacher and policy solve them,
 how many questions or answers name words of a menu (there should be none), seconds of the whole build. ``--propose``
-makes the
-tasks alone, which takes a fraction of the time, and counts them by what they ask for; ``--show 10`` prints that many of
-them to read.
+makes the tasks alone, which takes a fraction of the time, and counts those that need several pages, and all by what
+they ask for; ``--show 10`` prints that many of them to read.
 """
 
 from __future__ import annotations
@@ -131,7 +130,8 @@ def proposed_row(folder: Path, tasks: int, show: int, seed: int) -> str:
     told = ", ".join(f"{name} {count}" for name, count in asked.most_common())
     read = drafts[:: max(1, len(drafts) // show)][:show] if show else []
     lines = [f"  {draft.question} => {draft.answer}" for draft in read]
-    return "\n".join([f"| {folder.name} | {pages:,} | {len(drafts)} of {tasks} | {told} |", *lines])
+    several = sum(len(draft.gold_documents) > 1 for draft in drafts)
+    return "\n".join([f"| {folder.name} | {pages:,} | {len(drafts)} of {tasks} | {several} | {told} |", *lines])
 
 
 def main() -> None:

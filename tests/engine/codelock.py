@@ -241,8 +241,8 @@ def module_hash(module: str) -> str:
 
 
 @cache
-def words_of(module: str) -> tuple[Path, ...]:
-    """The files of the lexicon that ``module`` itself reads by name.
+def words_of(module: str) -> tuple[tuple[Path, str | None], ...]:
+    """The files of the lexicon that ``module`` itself reads by name, and the entry of each that it takes; None = all.
 
     Raises:
         ValueError: it does not say which.
@@ -254,22 +254,33 @@ def words_of(module: str) -> tuple[Path, ...]:
         if isinstance(node, ast.ImportFrom) and _base(module, node) == LEXICON
         for alias in node.names
     }
-    patterns = {WORDS[name] for name in readers & WORDS.keys() - {"phrases"}}
-    if "phrases" in readers:
-        for node in nodes:
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "phrases":
-                if not (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)):
-                    raise ValueError(f"{module}, line {node.lineno}: name the file of phrases in place")
-                patterns.add(WORDS["phrases"].format(node.args[0].value))
+    patterns: set[tuple[str, str | None]] = {(WORDS[name], None) for name in readers & WORDS.keys() - {"phrases"}}
+    entries = {id(node.value): _text(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
+    for node in nodes if "phrases" in readers else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "phrases":
+            name = _text(node.args[0])
+            if name is None:
+                raise ValueError(f"{module}, line {node.lineno}: name the file of phrases in place")
+            patterns.add((WORDS["phrases"].format(name), entries.get(id(node))))
     lexicon = _file(LEXICON)
     assert lexicon is not None
-    return tuple(sorted(file for pattern in patterns for file in lexicon.parent.glob(pattern)))
+    found = {(file, entry) for pattern, entry in patterns for file in lexicon.parent.glob(pattern)}
+    return tuple(sorted(found, key=str))
 
 
-def data_hash(files: Iterable[Path]) -> str:
-    """sha256 of what YAML files hold: comments and layout are not in it."""
-    held = [[file.name, yaml.safe_load(file.read_text("utf-8"))] for file in files]
+def _text(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def data_hash(words: Iterable[tuple[Path, str | None]]) -> str:
+    """sha256 of what YAML files, or entries of theirs, hold: comments and layout are not in it."""
+    held = [[file.name, _yaml(file) if entry is None else {entry: _yaml(file)[entry]}] for file, entry in words]
     return hashlib.sha256(json.dumps(held, ensure_ascii=True).encode()).hexdigest()
+
+
+@cache
+def _yaml(file: Path) -> Any:
+    return yaml.load(file.read_text("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def code_hash(tree: ast.Module) -> str:

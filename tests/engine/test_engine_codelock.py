@@ -12,7 +12,15 @@ import pytest
 from codelock import CodeLock, code_hash, lock_of, problems, read_locks, words_of, write_locks
 from engine_toys import Answers
 
-CACHES = (codelock._file, codelock._tree, codelock._imports, codelock._origin, codelock.module_hash, codelock.words_of)
+CACHES = (
+    codelock._file,
+    codelock._tree,
+    codelock._imports,
+    codelock._origin,
+    codelock.module_hash,
+    codelock.words_of,
+    codelock._yaml,
+)
 CODE = '''
 """Words."""
 import synth.graph
@@ -139,7 +147,7 @@ def test_regenerating_refuses_a_change_without_a_bump(tmp_path: Path) -> None:
 def test_a_word_is_code_of_whoever_names_its_file(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codelock, "LEXICON", "locked.reading")
     (package / "reading.py").write_text("def phrases(name): ...\ndef world_lexicon(): ...\n")
-    (package / "low.py").write_text("from locked.reading import phrases\nX = phrases('doubts')\n")
+    (package / "low.py").write_text("from locked.reading import phrases\nX = phrases('doubts')['author']\n")
     (package / "lazy.py").write_text("from locked.reading import world_lexicon as something\n")
     (package / "stage.py").write_text("import locked.low\n")
     for name in ("phrases/doubts", "phrases/orders", "world/works"):
@@ -148,11 +156,11 @@ def test_a_word_is_code_of_whoever_names_its_file(package: Path, monkeypatch: py
     before = fresh_lock()
     (package / "phrases" / "orders.yaml").write_text("author: [was penned by]\n")
     (package / "world" / "works.yaml").write_text("author: [was penned by]\n")
-    (package / "phrases" / "doubts.yaml").write_text("# a comment\nauthor: [was written by]\n")
+    (package / "phrases" / "doubts.yaml").write_text("# a comment\nauthor: [was written by]\nart: [was painted by]\n")
     assert fresh_lock() == before
     (package / "phrases" / "doubts.yaml").write_text("author: [was penned by]\n")
     assert [name for name, hash_ in fresh_lock().modules.items() if hash_ != before.modules[name]] == ["locked.low"]
-    assert [file.name for file in words_of("locked.lazy")] == ["works.yaml"]
+    assert [file.name for file, _ in words_of("locked.lazy")] == ["works.yaml"]
     (package / "low.py").write_text("from locked.reading import phrases\nX = [phrases(name) for name in 'ab']\n")
     with pytest.raises(ValueError, match=r"locked.low, line 2: name the file of phrases in place"):
         fresh_lock()

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from synth.agents.actions import DELEGATE, answer_told
 from synth.agents.contract import History, Turn
-from synth.agents.helpers import answer_told
-from synth.agents.management import DELEGATE
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.subquestions import sub_questions, whole_answer
 from synth.environments.contract import ToolCall

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
+from synth.agents.actions import DELEGATE
 from synth.agents.contract import Decision, History, Policy, Prompt, Turn
 from synth.agents.judging import Judging
-from synth.agents.management import DELEGATE
 from synth.agents.scripted.choosing import Mistakes
 from synth.agents.scripted.code.players import CodePolicy, CodeTeacher
 from synth.agents.scripted.config import (

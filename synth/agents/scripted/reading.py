@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from synth.agents.scripted.reference import sought_kind
+from synth.agents.scripted.nouns import sought_kind
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop, Node, Operation, OperationKind, Task
 from synth.tasks.pattern import Pattern, pattern_of

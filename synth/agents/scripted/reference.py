@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from synth.agents.scripted.nouns import NOUN
 from synth.lexicon.reading import phrases
 from synth.text.words import words
 
-__all__ = ["KINDS", "REFERENCE_LEXICON", "cell_in", "labelled", "left_out", "looks_like", "sought_kind", "values_in"]
+__all__ = ["KINDS", "REFERENCE_LEXICON", "cell_in", "labelled", "left_out", "looks_like", "values_in"]
 
 _FIELD = re.compile(r"(?:[-•] )?(?P<label>[A-Z][\w -]{1,30}):\s*(?:\| )?(?P<value>\S.*)")
 
@@ -26,27 +27,7 @@ KINDS: Mapping[str, re.Pattern[str]] = {kind: re.compile(form) for kind, (form,)
 
 _ENTRIES = frozenset(("function", "coroutine", "method", "exception", "class", "decorator", "attribute", "constant"))
 
-_NOUN = (
-    r"(module|function|coroutine|method|exception|class|decorator|page|chapter|section|attribute|constant|term"
-    r"|command(?!-line)|program|catalog|view|parameter|package|list|option|variable)e?s?\b"
-)
-_NOUNS = re.compile(rf"\b{_NOUN}")
-_ASKED = re.compile(rf"\b(?:which|what|other|another|single|one|an?|one of the) (?:other )?{_NOUN}", re.IGNORECASE)
 _VALUES = tuple((re.compile(asked), re.compile(form)) for asked, (form,) in phrases("reference_values").items())
-
-
-def sought_kind(question: str, cue: str) -> str:
-    """The kind of thing that a clue leads to, as the question names it ("which class", "the module that ..."); empty
-    when it names none. Words of the clue count first, then the nearest before it, then any."""
-    at = question.find(cue)
-    found = _NOUNS.match(cue) or _ASKED.search(cue)
-    if found is not None:
-        return found.group(1)
-    before = list(_NOUNS.finditer(question[:at] if at > 0 else ""))
-    if before and at - before[-1].end() < 24:
-        return before[-1].group(1)
-    anywhere = _NOUNS.search(question)
-    return anywhere.group(1) if anywhere else ""
 
 
 def looks_like(text: str, place: str | None, kind: str) -> bool | None:
@@ -85,7 +66,7 @@ def left_out(text: str, cue: str) -> str | None:
     if same < 6 or len(runs) != 1 or len(runs[0]) > 4 or same < 0.6 * len(text.split()):
         return None
     left = " ".join(runs[0]).strip(".,;:()\"“”'")
-    return re.sub(rf"^(?:an?|the) (?=\S)|(?<=\S) {_NOUN}$", "", left, flags=re.IGNORECASE)
+    return re.sub(rf"^(?:an?|the) (?=\S)|(?<=\S) {NOUN}$", "", left, flags=re.IGNORECASE)
 
 
 def labelled(text: str, cue: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from synth.agents.helpers import MANAGING
+from synth.agents.actions import MANAGING
 from synth.agents.plan_view import PlanView
 from synth.annotate.evidence.assessment import (
     OFF_PATH,
@@ -56,7 +56,7 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> StepAs
         )
     if view.plan is not None:
         return _of_plan(view.plan, call, result, repeated=any(before.content == result.content for before in made))
-    hops = view.would_show(call, result)
+    hops = view.would_show(result)
     if hops:
         return StepAssessment(Effect.PROGRESS, f"shows {_hops(view.task, hops)}", hops=hops)
     if any(before.content == result.content for before in made):

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from synth.agents.contract import Step
-from synth.agents.helpers import MANAGING, answer_told
 from synth.agents.plan_view import PlanView
-from synth.agents.subquestions import part_asked
 from synth.environments.answers import answer_pieces
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.environments.observed import observe
@@ -195,7 +193,7 @@ class EvidenceView:
             self.results.append((call, result))
             if result.error is None:
                 self._show(call, observe(result.content))
-                self.hops |= self._told(call, result)
+                self.hops |= set(result.proves)
         return frozenset(self.hops - before)
 
     def _show(self, call: ToolCall, seen: Shown) -> None:
@@ -232,17 +230,10 @@ class EvidenceView:
         """Share of the walk's hops in view, 0 to 1; 0 where there is no walk."""
         return len(self.hops) / len(self.task.walk.hops) if self.task.walk.hops else 0.0
 
-    def would_show(self, call: ToolCall, result: ToolResult) -> frozenset[int]:
+    def would_show(self, result: ToolResult) -> frozenset[int]:
         """Hops that ``result`` would bring into view. Changes nothing."""
         if result.error is not None:
             return frozenset()
         passages = observe(result.content).passages
         shown = {number for number, sought in enumerate(self.sought) if any(map(sought.stated, passages))}
-        return frozenset(shown | self._told(call, result)) - self.hops
-
-    def _told(self, call: ToolCall, result: ToolResult) -> set[int]:
-        """Hops that a helper went, who was asked a part of the question and answers it right."""
-        answer = answer_told(result) if call.name in MANAGING else None
-        part = None if answer is None else part_asked(self.task, str(call.arguments.get("question")))
-        right = part is not None and any(same_words(answer or "", name) for name in names_of(part.answer))
-        return set(part.hops) if part is not None and right else set()
+        return frozenset(shown | set(result.proves)) - self.hops

@@ -123,7 +123,7 @@ def gold_matches(task: Task, history: History) -> tuple[int, ...]:
     for step in history:
         row = [0.0] * len(hops)
         for call, result in zip(step.turn.calls, step.results, strict=False):
-            shown = view.would_show(call, result)
+            shown = view.would_show(result)
             for number, hop in enumerate(hops):
                 row[number] = max(row[number], 1.0 if number in shown else _fit(hop, call, result))
         view.take(step)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from synth.agents.actions import CHECK, JUDGE, said_of
 from synth.agents.contract import History
-from synth.agents.judging import CHECK, JUDGE, said_of
 from synth.annotate.labels.findings import Finding
 from synth.environments.observed import observe
 from synth.schemas.plans import Planned, Request

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from synth.agents.actions import COMPRESS, COMPRESS_ANSWER, DELEGATE
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
-from synth.agents.helpers import delegations_of, helper_runs
-from synth.agents.management import COMPRESS, COMPRESS_ANSWER, DELEGATE
+from synth.agents.helpers import helper_runs
 from synth.agents.summaries import Extractive
 from synth.agents.trajectory import facts_of, history_of
 from synth.annotate.refinement.refiner import Unrefined
 from synth.environments.contract import ToolCall
+from synth.schemas.delegations import delegations_of
 from synth.schemas.rejections import Reason
 from synth.schemas.reworked import Rework
 from synth.schemas.trajectories import TrajectoryRow

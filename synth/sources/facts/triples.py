@@ -205,7 +205,10 @@ def _rows(
     if prose is not None and isinstance(frame.schema.get(_TRIPLES), pl.List):
         if {"title", "text"} <= {*frame.columns}:
             prose.update({title: text for title, text in frame.select("title", "text").iter_rows() if title and text})
-        frame = frame.select(_TRIPLES).explode(_TRIPLES).drop_nulls().unnest(_TRIPLES)
+        frame = frame.select(_TRIPLES).explode(_TRIPLES).drop_nulls()
+        if isinstance(frame.schema[_TRIPLES], pl.List):  # rows of three, without names
+            frame = frame.select(pl.col(_TRIPLES).list.to_struct(fields=_COLUMNS))
+        frame = frame.unnest(_TRIPLES)
     by_name = {name.strip().lower(): name for name in frame.columns}
     found = []
     for at, part in enumerate((*wanted, *qualifiers)):

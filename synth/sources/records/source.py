@@ -82,8 +82,7 @@ class Records:
     documents: list[Document]
     triples: list[Triple]
     rejected: list[Rejection]
-    records: int
-    """Records read; each ended as a document or as a rejection. (A bad triple is a rejection beside its document.)"""
+    """Of records, each of which ended as a document or here, and of single triples beside their document."""
 
 
 class RecordReader(ABC):
@@ -127,10 +126,8 @@ class RecordReader(ABC):
         documents: list[Document] = []
         triples: list[Triple] = []
         rejected: list[Rejection] = []
-        count = 0
         for path in paths:
             for place, record in self._records(path):
-                count += 1
                 if isinstance(record, Rejection):
                     rejected.append(record)
                     continue
@@ -142,7 +139,12 @@ class RecordReader(ABC):
                 good, bad = self._triples(outcome, record, place)
                 triples += good
                 rejected += bad
-        return Records(documents, triples, rejected, count)
+        return Records(documents, triples, rejected)
+
+    def brings_triples(self) -> bool:
+        """Whether the first record comes with facts."""
+        first = next((record for path in self.files for _, record in self._records(path)), None)
+        return isinstance(first, dict) and bool(_items(self._get(first, "triples")))
 
     def _get(self, record: Mapping[str, Any], column: str) -> Any:
         return record.get(self.config.columns.get(column, column))
@@ -232,7 +234,11 @@ class RecordReader(ABC):
     ) -> tuple[list[Triple], list[Rejection]]:
         items = _items(self._get(record, "triples"))
         if items is None:
-            return [], [self._rejection(f"{place}/triples", Reason.MALFORMED, "triples are not a list of objects")]
+            return [], [
+                self._rejection(
+                    f"{place}/triples", Reason.MALFORMED, "triples are no list of objects or of rows of three"
+                )
+            ]
         good, bad = [], []
         for number, item in enumerate(items):
             try:
@@ -364,7 +370,16 @@ def _items(value: Any) -> list[dict[str, Any]] | None:
             value = json.loads(value)
         except ValueError:
             return None
-    return list(value) if isinstance(value, list) and all(isinstance(item, dict) for item in value) else None
+    if not isinstance(value, list):
+        return None
+    items = [_named(item) for item in value]
+    return items if all(isinstance(item, dict) for item in items) else None
+
+
+def _named(item: Any) -> Any:
+    """``["Peru", "capital", "Lima"]`` by the names of its parts."""
+    is_row = isinstance(item, list) and len(item) == 3
+    return dict(zip(("subject", "relation", "object"), item, strict=True)) if is_row else item
 
 
 def _compression(path: str) -> str | None:

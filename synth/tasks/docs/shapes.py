@@ -115,7 +115,10 @@ class Shapes:
         self.sizes = Counter(
             corpus.columns.partitions[edge.document]
             for edge in edges
-            if edge.relation != _IN and called[edge.subject] is not None and edge.document not in corpus.hubs
+            if edge.relation != _IN
+            and called[edge.subject] is not None
+            and (edge.object < 0 or (called[edge.object] is not None and not corpus.is_page(edge.object)))
+            and edge.document not in corpus.hubs
         )
         """Facts of things with names, by split."""
         self._proposer: WorldProposer | None = None

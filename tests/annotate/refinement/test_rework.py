@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import synth
+from synth.agents.actions import view_of
 from synth.agents.grounding.check import ungrounded
 from synth.agents.helpers import helper_runs
-from synth.agents.management import view_of
 from synth.agents.trajectory import history_of
 from synth.annotate.refinement.refiner import Unrefined
 from synth.annotate.refinement.rework import compressed, distilled

@@ -130,8 +130,8 @@ class GoodRun:
         view = self.views[step]
         hops: set[int] = set()
         pages: set[str] = set()
-        for call, result in zip(turn.calls, results, strict=False):
-            hops |= view.would_show(call, result)
+        for result in results[: len(turn.calls)]:
+            hops |= view.would_show(result)
             if result.error is None:
                 pages |= _named(result) & gold_documents(self.task) - view.named_documents
         return Attempt(turn, results, verdict, frozenset(hops), frozenset(pages))
