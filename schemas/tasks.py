@@ -54,8 +54,8 @@ SHAPES: tuple[str, ...] = (
 the question names or describes; ``superlative`` the first or last of a set by a value (argmax); ``count`` the size of
 a set; ``intersection`` all members of a set, the answer is the list; ``temporal`` a set narrowed by dates;
 ``computation`` an answer that stands nowhere and is computed from values that do (SciResearcher); ``total`` the sum
-of a value over a set; ``parallel`` independent sub-questions, asked at once (HyperEyes); ``cycle`` a dense subgraph with cycles (SailorFog-QA, arXiv
-2509.13305); ``masked`` a passage with masked spans (MaskSearch, arXiv 2505.20285); ``proposed`` facts that a model
+of a value over a set; ``parallel`` independent sub-questions, asked at once (HyperEyes);
+``cycle`` a dense subgraph with cycles (SailorFog-QA, arXiv 2509.13305); ``masked`` a passage with masked spans (MaskSearch, arXiv 2505.20285); ``proposed`` facts that a model
 found by exploring, each with its quote, from the question to the answer (DocDancer, arXiv 2601.05163);
 ``given`` the user's own question
 (``--tasks-file``): no walk of ours stands behind it; ``reverse`` derived from an exploration of an application, a
