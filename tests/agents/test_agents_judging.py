@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 import synth
 from synth.dataset.reader import Dataset
-
-_NOTHING = {"critical": None, "preferences": None, "distractors": None, "contexts": None, "difficulty": None}
-
-
-def _built(folder: Path, recipe: dict[str, object]) -> Dataset:
-    made = synth.build({"name": "judged", "roles": {"teacher": {}, "policy": {}}, **_NOTHING, **recipe}, out=folder)
-    return synth.load(made.path)
 
 
 def _right(dataset: Dataset, role: str) -> Counter[bool | None]:
@@ -24,13 +16,10 @@ def _right(dataset: Dataset, role: str) -> Counter[bool | None]:
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    recipe = {
-        "tasks": 6,
-        "source": {"kind": "world", "entities": 300},
-        "questions": {"kind": "world"},
-        "management": {"compress": False, "delegate": False, "judge": True},
-    }
-    return _built(tmp_path_factory.mktemp("judge") / "out", recipe)
+    folder = tmp_path_factory.mktemp("judge")
+    settings = {"source.entities": 300, "difficulty": None, "preferences": None}
+    built = synth.build("reseek", tasks=6, out=folder / "out", store=folder / "store", settings=settings)
+    return synth.load(built.path)
 
 
 def test_what_was_shown_is_judged_and_the_evidence_tells_how_well(searched: Dataset) -> None:
