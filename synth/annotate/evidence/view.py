@@ -6,7 +6,6 @@ Pure reading of observations, for whoever judges steps (scorer, labels).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from synth.agents.contract import Step
 from synth.agents.plan_view import PlanView
@@ -21,7 +20,7 @@ from synth.tasks.ranges import lies_in
 from synth.tasks.values import MEASURED_KINDS
 from synth.text.dates import parse_date
 from synth.text.numbers import ungrouped
-from synth.text.words import fold, same_words, words_of
+from synth.text.words import same_words, words_of
 
 __all__ = [
     "EvidenceView",
@@ -30,7 +29,6 @@ __all__ = [
     "names_of",
     "stands_verbatim",
     "states_answer",
-    "words_shown",
 ]
 
 _YES_NO = frozenset(("yes", "no", "true", "false"))
@@ -74,16 +72,10 @@ class Sought:
         return (source and _is_about(hop.target, passage)) or (target and _is_about(hop.source, passage))
 
 
-@lru_cache(maxsize=256)
-def words_shown(text: str) -> str:
-    """:func:`words_of` of a whole observation, of which fewer are kept: they are long."""
-    return f" {fold.__wrapped__(text)} "
-
-
 def states_answer(task: Task, answer: str, contents: Iterable[str], *, right: bool) -> bool:
     """Whether observations state ``answer``, each part of it somewhere. One that is ``right`` is the gold answer,
     whatever words it was given in: then any name of that will do."""
-    texts = [words_shown(collected(content)) for content in contents]
+    texts = [words_of(collected(content)) for content in contents]
     parts: list[tuple[str, ...]]
     if not right:
         parts = [(piece,) for piece in (answer_pieces(answer) if task.answer_parts else [answer])]

@@ -18,7 +18,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from synth.agents.contract import History, Step
-from synth.annotate.evidence.view import collected, stands_verbatim, words_shown
+from synth.annotate.evidence.view import collected, stands_verbatim
 from synth.environments.contract import ToolCall, ToolSchema, call_key
 from synth.environments.wording import content_of, related
 from synth.schemas.steps import LabelReason
@@ -174,7 +174,7 @@ class _Seen:
             if _OWN_FAULT.search(text):
                 return -1, LabelReason.INVALID_CALL, f"not a call that the tool takes: {_first(text)}"
             return 0, LabelReason.TOOL_FAILURE, f"brings nothing: {_first(text)}"
-        if self._answers and not self.answered and any(name in words_shown(text) for name in self._answers):
+        if self._answers and not self.answered and any(name in words_of(text) for name in self._answers):
             self.adds = _Adds.ANSWER
             return 1, LabelReason.PROGRESS, f"a result states {self._answers[0].strip()!r}, which none had"
         if len(before) == len(keys) and len(new) < _LEAST_NEW:
@@ -219,7 +219,7 @@ class _Seen:
         for result in step.results:
             text = collected(result.content)
             self._words |= set(content_words(text))
-            self.answered = self.answered or any(name in words_shown(text) for name in self._answers)
+            self.answered = self.answered or any(name in words_of(text) for name in self._answers)
         self._missing -= self._words
         for call in step.turn.calls:
             self._calls[call_key(call, self._tools)] = call.name
