@@ -42,13 +42,7 @@ from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = [
-    "DEFAULT_TOOLS",
-    "DocumentTable",
-    "SearchEnvironment",
-    "SearchEpisode",
-    "Tool",
-]
+__all__ = ["DEFAULT_TOOLS", "DocumentTable", "SearchEnvironment", "SearchEpisode", "Tool"]
 
 
 _FOUND = 20

@@ -18,7 +18,7 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.matching import Lexicon, dangling, quotable, same_name, strip
-from synth.agents.scripted.options import holds
+from synth.agents.scripted.options import Option, holds, listed_with
 from synth.agents.scripted.players import gold_planner, scripted_policy, world_lexicon
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
 from synth.agents.scripted.state import State, Value, state_of
@@ -154,16 +154,17 @@ def _doubtful(state: State, task: Task, unknown: int) -> bool:
 
 
 def _reason(state: State, unknown: int) -> tuple[str, dict[str, str]]:
-    """How to put the doubt: by the sentence that it was settled by, where one was read; else plainly."""
+    """How to put the doubt: by the sentence that it was settled by, where one was read and says another thing."""
     value = state.values[unknown]
     slots = {"name": value.name}
     clue = next(clue for clue in state.reading.clues if clue.target == unknown)
     read = [said for document in state.seen.documents.values() for said in document.sentences()]
-    quote = next((s.text for s in read if s.text != s.heading and holds(s.text, value.name) and quotable(s.text)), None)
+    told = next((s for s in read if s.text != s.heading and holds(s.text, value.name) and quotable(s.text)), None)
     cue = strip(clue.cue)
-    if quote is None or '"' in cue or dangling(cue):
+    # Of a list each may be right: then the sentence says what the question asks for.
+    if told is None or '"' in cue or dangling(cue) or listed_with(Option(value.name, told)):
         return "doubts", slots
-    return "doubts_read", {**slots, "quote": quote, "cue": cue}
+    return "doubts_read", {**slots, "quote": told.text, "cue": cue}
 
 
 def _means(hop: Hop, value: Value) -> bool:
@@ -187,7 +188,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(24)
+@versioned(25)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

@@ -56,7 +56,8 @@ class PageNarration(LongDocuments):
         otherwise = self.chooser.contrary(number, name, page) if page is not None else None
         if page is None or otherwise is None:
             said = self._speaking_of(name, page) if page is not None else []
-            other = self._other_than(number, name, [one for one in said if quotable(one.text)])
+            told = [one for one in said if quotable(one.text)]
+            other = self._other_than(number, name, told) or next(iter(told), None)
             if other is not None:
                 self._say_otherwise(clue, name, short(value.name), other)
             elif not said:
