@@ -161,7 +161,7 @@ def _split(
                 tally.examples.setdefault(error.why, f"{_id(item)}: {error}")
                 continue
             times = wanted.times(item.row.turns) if isinstance(item, Run) else 1
-            if times > 1 and (format_.layout == "sessions" or "id" in made[0]):
+            if times > 1 and (format_.layout == "sessions" or format_.name.startswith(("adp-", "atif-"))):
                 what = f"records of {format_.name} have ids, each of which may stand once"
                 raise InputError(what, where="--select repeat", mend="choose a format of rows for training")
             for _ in range(times):
