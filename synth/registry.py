@@ -242,6 +242,7 @@ IMPORTERS: Mapping[str, str] = {
     "openai": "synth.export.importing.chat:OPENAI",
     "openhands": "synth.export.importing.logs:OPENHANDS",
     "rows": "synth.export.importing.rows:ROWS",
+    "sessions": "synth.export.importing.sessions:SESSIONS",
     "sharegpt": "synth.export.importing.chat:SHAREGPT",
     "swe-agent": "synth.export.importing.logs:SWE_AGENT",
 }
