@@ -45,8 +45,8 @@ FURTHER: tuple[tuple[str, str, Part, int], ...] = (
     ("verified_pairs", "rft", "unaffected", 0),
     ("flipped", "rft", "all", 0),
 )
-"""(arm, against, tasks, number of the temperature): chosen when the results were known. Of twenty such one is expected to
-stand out by chance."""
+"""(arm, against, tasks, number of the temperature): chosen when the results were known. Of twenty such one is
+expected to stand out by chance."""
 _PREFERRED = 0.85
 _HALVED = 0.5
 
