@@ -116,6 +116,7 @@ def test_selections(small: Path, tmp_path: Path) -> None:
     assert exported("sts", "split=train,test") == sum(r.split != "validation" for r in runs)
     assert exported("trl-dpo", "selected=true") == sum(pair.selected for pair in pairs)
     assert exported("trl-dpo", "kind=trajectory") == sum(pair.kind == "trajectory" for pair in pairs)
+    assert exported("trl-corrections") == sum(pair.kind == "verified_step" for pair in pairs)
     assert exported("kto", "label=-1") == sum(step.label == -1 for step in steps)
     assert exported("trl-sft", "role=policy") > 0, "a condition of the format is replaced, not added to"
 

@@ -229,6 +229,9 @@ def test_pairs() -> None:
     (record,) = records("trl-dpo", pair)
     assert [len(record[side]) for side in ("chosen", "rejected")] == [1, 1]
     assert record["prompt"][-1]["role"] == "tool"
+    (row,) = records("trl-corrections", pair)
+    assert (row["prompt"], row["completion"], row["id"]) == (record["prompt"], record["chosen"], record["id"])
+    assert row.keys() == records("trl-rft", run_of())[0].keys(), "they are trained on together"
     (ranked,) = records("llamafactory-dpo", pair)
     assert len(ranked["conversations"]) % 2 == 1
     assert ranked["chosen"]["from"] == "function_call" != ranked["conversations"][-1]["from"]
