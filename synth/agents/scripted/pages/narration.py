@@ -56,8 +56,7 @@ class PageNarration(LongDocuments):
         otherwise = self.chooser.contrary(number, name, page) if page is not None else None
         if page is None or otherwise is None:
             said = self._speaking_of(name, page) if page is not None else []
-            told = [one for one in said if quotable(one.text)]
-            other = self._other_than(number, name, told) or next(iter(told), None)
+            other = self._other_than(number, name, [one for one in said if quotable(one.text)])
             if other is not None:
                 self._say_otherwise(clue, name, short(value.name), other)
             elif not said:
