@@ -118,7 +118,9 @@ def test_without_a_model_evidence_rates_and_says_so(here: BuildResult) -> None:
 
 
 def test_runs_are_drawn_by_their_rating_and_exported_so(here: BuildResult, tmp_path: Path) -> None:
-    rated = {row.trajectory_id: row for row in verdicts(here, JudgmentKind.RUN)}
+    every = verdicts(here, JudgmentKind.RUN)
+    rated = {row.trajectory_id: row for row in every if row.value is not None}
+    assert len(rated) >= 0.9 * len(every), "of few runs no rule can tell whether they are right"
     for row in rated.values():
         assert row.value is not None
         assert row.parts["chance"] == pytest.approx(row.value / 5, abs=1e-4)

@@ -19,6 +19,7 @@ from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.matching import Lexicon, dangling, quotable, same_name, strip
 from synth.agents.scripted.options import Option, holds, listed_with
+from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.players import gold_planner, scripted_policy, world_lexicon
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
 from synth.agents.scripted.state import State, Value, state_of
@@ -106,7 +107,9 @@ class ScriptedExpert:
         policy = scripted_policy(task=point.task, role="policy", language=self._language, skill=skill)
         for _ in range(2 * self._config.tries):
             own = np.random.default_rng(int(generator.integers(2**63)))
-            yield policy.act(point.prompt, point.history, own).turn
+            turn = policy.act(point.prompt, point.history, own).turn
+            if turn.thought:
+                yield turn
 
     def _teacher(
         self, point: Point, reading: Reading, config: TeacherConfig, generator: np.random.Generator, *, again: bool
@@ -117,6 +120,7 @@ class ScriptedExpert:
         state = state_of(reading, point.history)
         _readmit(point.task, state)
         planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools)
+        planner.thoughts = Thoughts(point.task.question, generator, terse=False)  # a correction says why
         if not again:
             return planner.turn()
         unknown = next((unknown for unknown in sorted(state.values) if _doubtful(state, point.task, unknown)), None)
@@ -188,7 +192,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(26)
+@versioned(27)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.
