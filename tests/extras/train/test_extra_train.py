@@ -103,7 +103,7 @@ def test_supervised_fine_tuning_learns_the_agent_and_not_its_tools(
         for message in messages:
             if message["role"] == "assistant":
                 assert message["content"] in learned
-                assert message["reasoning_content"] in learned
+                assert message.get("reasoning_content", "") in learned  # a call may show itself
                 for call in message.get("tool_calls", ()):
                     assert json.dumps(call["function"]["arguments"], ensure_ascii=False) in learned
             elif message["role"] == "tool":
