@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
 
 
 _WEAK: Mapping[str, tuple[str, ...]] = {
+    "continuations": ("stop_reason",),
     "judgments": ("id", "alternative", "provenance.fingerprint", "provenance.model_revision"),
     "planted_misinformation": ("id",),
     "preferences": ("provenance.backend",),
