@@ -39,7 +39,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "app-desk": {"tasks": 6},
     "code-repair": {"tasks": 2, "settings": {"critical": None}},
 }
-TRIES = 31
+TRIES = 7
 """Places of a carried column that are looked at before it counts as proven; of an odd number one is the middle."""
 
 
