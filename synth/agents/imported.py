@@ -48,8 +48,8 @@ _LONGEST_WELCOME = 300
 
 
 def from_request(trajectory: Trajectory) -> Trajectory:
-    """The trajectory from the first request on, where its agent speaks first or a user only greets: nobody learns
-    anything from a welcome. What stood before is kept as ``details.given.opening``."""
+    """The trajectory without its small talk: it starts at the user's first request. A welcome by the agent or a bare
+    greeting by the user has nothing to teach; it is kept as ``details.given.opening``."""
     opening: list[ContentItem] = []
     for item in trajectory.content:
         if isinstance(item, TextObservation) and item.source == "user":

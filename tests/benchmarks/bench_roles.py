@@ -1,13 +1,13 @@
-"""What a model makes of each role: builds of ten tasks in which it plays one, and scripts or nobody the others.
+"""How well a model plays each role: builds of ten tasks in which it has one role, and the others stay as they are.
 
     python tests/benchmarks/bench_roles.py DOCS --model NAME@URL                     every role
     python tests/benchmarks/bench_roles.py DOCS --model NAME@URL --roles judge,prm   some
     python tests/benchmarks/bench_roles.py DOCS --model NAME@URL --show 5            with what was turned down, quoted
 
 DOCS is a folder of pages. Actors and judges work in the graph of a fictional world, where a run is short; the others
-read DOCS. ``rows`` are those of the table that a role has a say in, over those of the same build in which nobody plays
-it. ``kept`` and ``turned down`` are counted in the stages that called the model. The reflector is left out: no scripted
-teacher fails often enough here to be reflected on.
+read DOCS. ``rows`` compares the table that a role contributes to with the same build without it. ``kept`` and ``turned
+down`` are counted in the stages that called the model. The reflector is left out: no scripted teacher fails often
+enough here to be reflected on.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ _DATED = ("date", "year")
 
 
 def _unit_as_read(text: str, unit: str) -> str:
-    """The unit of ``text`` as it stands there: a measure's own is folded ("km2" for "km²")."""
+    """The unit as ``text`` spells it: a measure holds it normalized ("km2" for "km²")."""
     written = text.partition(" ")[2]
     found = parse_quantity(f"1 {written}")
     return written if found is not None and found.unit == unit else unit

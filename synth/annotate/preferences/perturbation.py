@@ -140,7 +140,7 @@ def _of(
         why = run.worse(proposal, attempt)
         position = PairPosition.at(run.row, proposal.step, recovery=kind.family == "robust_recovery")
         chosen = bare_actions(position.recorded)
-        silent = chosen[0].reasoning_content is None  # type: ignore[union-attr]
+        silent = getattr(chosen[0], "reasoning_content", None) is None
         other = side_of_turn(proposal.turn.model_copy(update={"thought": None}) if silent else proposal.turn)
         if not silent and proposal.turn.thought is None:
             continue  # to think or not would tell the sides apart

@@ -1,7 +1,7 @@
-"""Sessions of coding agents, as they stand on the disk of whoever ran them: a file of events, one a line.
+"""Sessions of coding agents as they are saved to disk: a file of events, one per line.
 
-Claude Code writes messages in parts, several lines of one id for one turn, and Codex items of OpenAI's Responses.
-Both become chat messages. What a harness tells itself is counted in ``details.given``, sub-agents' turns with it.
+Claude Code splits a message over several lines that share an id; Codex writes items of OpenAI's Responses API. Both
+become chat messages. A harness's internal events and its sub-agents' turns are only counted, in ``details.given``.
 """
 
 from __future__ import annotations
