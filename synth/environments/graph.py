@@ -313,7 +313,7 @@ class GraphWalk(EnvironmentKeys):
     """The environment: a graph of facts, entity by entity and relation by relation."""
 
     kind: Literal["graph"]
-    page_size: int = Field(default=40, ge=5, le=1000)
+    page_size: int = Field(default=40, ge=1, le=1000)
     """Facts, or relations, that one page shows."""
     default_k: int = Field(default=5, ge=1, le=20)
     """Results of a look-up by name when a call does not say how many."""

@@ -1,0 +1,24 @@
+"""bm25s, without JAX.
+
+Its import runs JAX where that is installed, and on a machine with a GPU JAX takes three quarters of the memory, in every
+process. Nothing of it is used here: scores come from bm25s, and we sort them.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
+__all__ = ["load_bm25s"]
+
+
+def load_bm25s() -> ModuleType:
+    """The module; JAX, unless it is loaded already, can't be imported meanwhile."""
+    if "jax" in sys.modules:
+        return import_module("bm25s")
+    sys.modules["jax"] = None  # type: ignore[assignment]  # Python's own way of saying: not to be had
+    try:
+        return import_module("bm25s")
+    finally:
+        del sys.modules["jax"]
