@@ -62,9 +62,11 @@ class Judge:
         *,
         within: int | None = None,
         outside: int | None = None,
+        share: float | None = None,
     ) -> str | None:
         """A sentence that says the words of something else (:meth:`Sentences.rival`)."""
-        return self._sentences.rival(words, [own], names, share=self._overlap, within=within, outside=outside)
+        share = share or self._overlap
+        return self._sentences.rival(words, [own], names, share=share, within=within, outside=outside)
 
     def run(self, draft: Draft) -> tuple[CheckResult, ...] | Failure:
         """All results, or the first failure."""
@@ -179,7 +181,8 @@ class Judge:
             row = corpus.row_of[hop.evidence.document_id]
             own = (row, hop.evidence.start, hop.evidence.end)
             within = row if f"“{corpus.columns.titles[row]}”" in draft.question else None
-            if (rival := self.rival(hop.cue.replace("____", " "), own, (hop.target.name,), within=within)) is not None:
+            words = f"{hop.source.name} {hop.cue}" if hop.needs else hop.cue.replace("____", " ")
+            if (rival := self.rival(words, own, (hop.target.name,), within=within)) is not None:
                 return Failure(Reason.NOT_UNIQUE, f"hop {number}: another sentence says the same: {rival!r}")
         return "every sentence of the documents was compared"
 
