@@ -13,29 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from synth.cli.build import request_of
-from synth.cli.options import (
-    LOCAL_ENDPOINT,
-    Dataset,
-    EndpointOption,
-    ExecutorName,
-    ExecutorOption,
-    InFlightOption,
-    JsonOption,
-    KeyOption,
-    MaxCostOption,
-    MaxTokensOption,
-    ModelOption,
-    OutOption,
-    RecipeOption,
-    SeedOption,
-    SetOption,
-    SourceOption,
-    StoreOption,
-    TasksFileOption,
-    TasksOption,
-    WorkersOption,
-)
+from synth.api import BuildRequest
+from synth.cli.options import LOCAL_ENDPOINT, EndpointOption, JsonOption, KeyOption, ModelOption, StoreOption
+from synth.cli.requests import builds
 from synth.errors import InputError
 from synth.flows import settle_prefect
 from synth.late import late
@@ -134,8 +114,9 @@ def doctor(
         raise typer.Exit(1)
 
 
+@builds()
 def deploy(
-    dataset: Dataset = None,
+    request: BuildRequest,
     cron: Annotated[
         str | None, typer.Option("--cron", metavar="CRON", help='Five fields, for example "0 3 * * *".')
     ] = None,
@@ -147,39 +128,10 @@ def deploy(
             help="Leave the build with the server of PREFECT_API_URL, for the workers of this pool, and return.",
         ),
     ] = None,
-    recipe: RecipeOption = None,
-    source: SourceOption = None,
-    tasks: TasksOption = None,
-    tasks_file: TasksFileOption = None,
-    seed: SeedOption = None,
-    out: OutOption = None,
-    store: StoreOption = None,
-    workers: WorkersOption = 1,
-    executor: ExecutorOption = ExecutorName.LOCAL,
-    in_flight: InFlightOption = 512,
-    max_cost: MaxCostOption = None,
-    max_tokens: MaxTokensOption = None,
     timezone: Annotated[str, typer.Option("--timezone", metavar="ZONE", help="IANA time zone.")] = "UTC",
-    settings: SetOption = None,
 ) -> None:
     """Build on a schedule, through Prefect: for as long as this command runs, or by the workers of a pool."""
 
-    request = request_of(
-        dataset=dataset,
-        recipe=recipe,
-        source=source,
-        tasks=tasks,
-        tasks_file=tasks_file,
-        seed=seed,
-        out=out,
-        store=store,
-        workers=workers,
-        executor=executor,
-        settings=settings,
-        in_flight=in_flight,
-        max_cost=max_cost,
-        max_tokens=max_tokens,
-    )
     announce = partial(print, file=sys.stderr, flush=True)
     settle_prefect("WARNING")
     if work_pool is not None:
