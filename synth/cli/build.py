@@ -65,7 +65,7 @@ def build(
     print(text.build_summary(result))
 
 
-@builds(but=("out", "workers", "executor"))
+@builds(but=("out", "workers", "executor", "slurm"))
 def plan(
     request: BuildRequest,
     pilot: Annotated[
@@ -87,7 +87,7 @@ def plan(
     print(json.dumps(text.outlook_json(outlook), indent=2) if as_json else text.outlook_text(outlook))
 
 
-@builds(but=("out", "workers", "executor", "in_flight", "tasks"))
+@builds(but=("out", "workers", "executor", "slurm", "in_flight", "tasks"))
 def preview(
     request: BuildRequest,
     tasks: Annotated[int, typer.Option("--tasks", metavar="N", help="How many tasks to show.")] = 5,

@@ -28,6 +28,7 @@ __all__ = [
     "RecipeOption",
     "SeedOption",
     "SetOption",
+    "SlurmOption",
     "SourceOption",
     "StoreOption",
     "TasksFileOption",
@@ -47,6 +48,7 @@ class ExecutorName(StrEnum):
     LOCAL = "local"
     PROCESSES = "processes"
     RAY = "ray"
+    SLURM = "slurm"
 
 
 Dataset = Annotated[
@@ -91,7 +93,19 @@ StoreOption = Annotated[
 WorkersOption = Annotated[int, typer.Option("--workers", metavar="N", help="How many shards run at once.")]
 ExecutorOption = Annotated[
     ExecutorName,
-    typer.Option("--executor", help="local = this process; processes = N of them; ray = a Ray cluster (extra `ray`)."),
+    typer.Option(
+        "--executor",
+        help="local = this process; processes = N of them; ray = a Ray cluster (extra `ray`); slurm = job arrays.",
+    ),
+]
+SlurmOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slurm",
+        metavar="KEY=VALUE",
+        help="What a job of --executor slurm asks for: partition (required), time, cpus, memory (GiB per CPU), qos, "
+        "env, or an option of sbatch. Repeatable.",
+    ),
 ]
 InFlightOption = Annotated[
     int, typer.Option("--in-flight", metavar="N", help="How many rows wait for a model at once.")

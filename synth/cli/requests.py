@@ -21,12 +21,14 @@ from synth.cli.options import (
     RecipeOption,
     SeedOption,
     SetOption,
+    SlurmOption,
     SourceOption,
     StoreOption,
     TasksFileOption,
     TasksOption,
     WorkersOption,
 )
+from synth.errors import InputError
 from synth.inputs import parse_setting
 from synth.late import late
 
@@ -48,6 +50,7 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     "store": (StoreOption, None),
     "workers": (WorkersOption, 1),
     "executor": (ExecutorOption, ExecutorName.LOCAL),
+    "slurm": (SlurmOption, None),
     "in_flight": (InFlightOption, 512),
     "max_cost": (MaxCostOption, None),
     "max_tokens": (MaxTokensOption, None),
@@ -81,11 +84,19 @@ def builds(but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[
 
 
 def _request(
-    *, executor: ExecutorName = ExecutorName.LOCAL, settings: list[str] | None = None, **given: Any
+    *,
+    executor: ExecutorName = ExecutorName.LOCAL,
+    slurm: list[str] | None = None,
+    settings: list[str] | None = None,
+    **given: Any,
 ) -> BuildRequest:
+    for one in slurm or []:
+        if "=" not in one:
+            raise InputError(f"{one!r} is no KEY=VALUE", where="--slurm", mend="for example --slurm partition=cpu")
     failpoints.activate(os.environ.get("SYNTH_FAILPOINT"))
     return BuildRequest(
         executor=str(executor),
+        slurm={key: value for key, _, value in (one.partition("=") for one in slurm or [])},
         ledger=os.environ.get("SYNTH_LEDGER"),
         settings=dict(parse_setting(one) for one in settings or []),
         **given,

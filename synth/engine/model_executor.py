@@ -152,6 +152,11 @@ class ModelExecutor:
             total = sum(task.units for task in tasks)
             raise _with_what_is_finished(error, work.label, counting.units_done, total) from error
 
+    def stop(self) -> bool:
+        """From another thread: ask what :meth:`run` does to end. At first calls that are out have the grace to end, the
+        second time it ends at once. False when nothing runs."""
+        return self._loop is not None and self._loop.stop()
+
     def _ending(self, seconds: float) -> AbstractAsyncContextManager[None]:
         return nullcontext() if self._hub is None else self._hub.ending(seconds)
 

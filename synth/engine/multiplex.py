@@ -8,16 +8,14 @@ of its rows is. So no shard waits for another's slowest row, and the bytes depen
 from __future__ import annotations
 
 import asyncio
-import signal
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, contextmanager
-from types import FrameType
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from synth.engine.rowshard import PendingRow, RowShard
+from synth.engine.signals import LOOK_SECONDS, end, held_back
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import Interrupted, SynthError
 from synth.models import bridge
@@ -28,8 +26,8 @@ __all__ = ["BuildLoop", "Multiplexer"]
 T = TypeVar("T")
 
 _TELL_SECONDS = 0.5
-_INTERRUPTS = 2
-"""So many times the loop is asked to end: first when its calls have, then at once."""
+_CUT_OFF = 3
+"""So many times a run is asked to end before all of it is cut off."""
 _OPEN_JOURNALS = 128
 """Journals whose files stay open between two records; more shards than that may be in the making."""
 
@@ -192,130 +190,62 @@ def _first_error(tasks: Iterable[asyncio.Task[None]]) -> BaseException | None:
 
 
 class BuildLoop:
-    """The event loop of a build: made when first needed, the same for all its stages.
-
-    Where the caller stands on a loop already (a notebook), it runs in a thread of its own.
-    """
+    """The event loop of a build, in a thread of its own: made when first needed, the same for all its stages. No signal
+    is raised in that thread, where it could cut a step of the store of calls in two."""
 
     def __init__(self) -> None:
-        self._runner: asyncio.Runner | None = None
-        self._thread: ThreadPoolExecutor | None = None
+        self._runner = asyncio.Runner()
+        self._thread = ThreadPoolExecutor(1, "synth-loop")
         self._main: asyncio.Task[Any] | None = None
+        self._asked = 0
 
     def run(self, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run ``main()`` to its end.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C or a signal that raises it. ``main()`` was cancelled, and took the time that it
-                wanted; at the second one all that ran on the loop was cut off and cleaned up at once.
+            KeyboardInterrupt: Ctrl-C or a signal that raises it, of a caller in the main thread. ``main()`` was
+                cancelled, and took the time that it wanted; at the second one it ended at once, and at the third
+                nobody waits for it.
+            asyncio.CancelledError: another thread called :meth:`stop`.
         """
-        if self._runner is None:
-            self._runner = asyncio.Runner()
-        if self._thread is None and _stands_on_a_loop():
-            self._thread = ThreadPoolExecutor(1, "synth-loop")
-        if self._thread is None:
-            return self._run(main)
-        future = self._thread.submit(self._run, main)
+        future: Future[T] | None = None
         try:
+            with held_back():
+                future = self._thread.submit(self._run, main)
+            while not future.done():
+                wait([future], timeout=LOOK_SECONDS)
             return future.result()
         except KeyboardInterrupt:
-            self._runner.get_loop().call_soon_threadsafe(self._interrupt)
-            try:
-                future.exception()
-            except KeyboardInterrupt:  # once more: now at once
-                self._runner.get_loop().call_soon_threadsafe(_cancel_all)
-                future.exception()
+            if future is not None:
+                end(future, self.stop)
             raise
 
     def _run(self, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        assert self._runner is not None
-
         async def known() -> T:
-            self._main = asyncio.current_task()
+            self._asked, self._main = 0, asyncio.current_task()
             try:
                 return await main()
             finally:
                 self._main = None
 
-        with _ending_by_cancellation(self._runner.get_loop(), self._interrupt):
-            try:
-                return self._runner.run(known())
-            except KeyboardInterrupt:
-                # A handler raised it wherever the process stood, when it was asked for the third time: what is left
-                # on the loop must end before anything else does.
-                self._runner.run(_all_cancelled())
-                raise
+        return self._runner.run(known())
 
-    def _interrupt(self) -> None:
-        """On the loop: cancel what was given to :meth:`run`, which ends all that it began."""
-        if self._main is not None:
-            self._main.cancel()
-        else:
-            _cancel_all()
+    def stop(self) -> bool:
+        """From another thread: ask what runs to end. First it takes the time that it wants, then it ends at once, then
+        all that it began is cut off. False when nothing runs."""
+        main = self._main
+        if main is None:
+            return False
+        self._asked += 1
+        self._runner.get_loop().call_soon_threadsafe(main.cancel if self._asked < _CUT_OFF else _cancel_all)
+        return True
 
     def close(self) -> None:
-        """Nothing runs on it any more. May be called twice."""
-        if self._runner is not None:
-            if self._thread is not None:
-                self._thread.submit(self._runner.close).result()
-                self._thread.shutdown()
-            else:
-                self._runner.close()
-        self._runner = self._thread = None
-
-
-@contextmanager
-def _ending_by_cancellation(loop: asyncio.AbstractEventLoop, interrupt: Callable[[], None]) -> Iterator[None]:
-    """A Ctrl-C or SIGTERM whose handler would raise ``KeyboardInterrupt`` calls ``interrupt`` on ``loop``: raised
-    wherever the process stands, it could cut a step of the store of calls in two. It is raised when everything has
-    ended. A second one calls ``interrupt`` again, which ends what the first one left time for; a third is raised at
-    once."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
-    ours = {number: handler for number, handler in before.items() if callable(handler)}
-    if threading.current_thread() is not threading.main_thread() or not ours:
-        yield
-        return
-    raised: list[KeyboardInterrupt] = []
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        try:
-            ours[signal.Signals(number)](number, frame)
-        except KeyboardInterrupt as stop:
-            raised.append(stop)
-            if len(raised) > _INTERRUPTS:
-                raise
-            loop.call_soon_threadsafe(interrupt)
-
-    for number in ours:
-        signal.signal(number, handle)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not raised:
-            raise
-    finally:
-        for number, handler in ours.items():
-            signal.signal(number, handler)
-    if raised:
-        raise raised[0]
-
-
-def _stands_on_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+        """Wait for what runs. Called once."""
+        self._thread.submit(self._runner.close).result()
+        self._thread.shutdown()
 
 
 def _cancel_all() -> None:
     for task in asyncio.all_tasks():
         task.cancel()
-
-
-async def _all_cancelled() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)

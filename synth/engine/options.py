@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 from synth.engine.executors.contract import Executor
 from synth.engine.executors.local import LocalExecutor
 from synth.engine.executors.processes import ProcessesExecutor
 from synth.engine.executors.ray import RayExecutor
+from synth.engine.executors.slurm import SlurmExecutor, SlurmOptions
 from synth.engine.model_executor import ModelExecutor
 from synth.engine.plan import Plan
 from synth.errors import InputError
@@ -24,15 +26,22 @@ __all__ = ["StoreHub", "executor_named", "models_for"]
 _EXECUTORS = {"local": LocalExecutor, "processes": ProcessesExecutor, "ray": RayExecutor}
 
 
-def executor_named(name: str, workers: int) -> Executor:
+def executor_named(name: str, workers: int, slurm: Mapping[str, str]) -> Executor:
     """
+    Args:
+        slurm: What jobs ask for, as :meth:`~synth.engine.executors.slurm.SlurmOptions.of` reads it.
+
     Raises:
-        InputError: there is no such executor, or fewer than one worker.
+        InputError: there is no such executor, or fewer than one worker, or Slurm's options can't be used.
     """
     if workers < 1:
         raise InputError(f"{workers} workers can do no work", where="--workers", mend="give 1 or more")
+    if name == "slurm":
+        return SlurmExecutor(workers, SlurmOptions.of(slurm))
+    if slurm:
+        raise InputError("these are options of Slurm's jobs", where="--slurm", mend="add --executor slurm")
     if name not in _EXECUTORS:
-        mend = f"choose one of {', '.join(_EXECUTORS)}"
+        mend = f"choose one of {', '.join((*_EXECUTORS, 'slurm'))}"
         raise InputError(f"there is no executor {name!r}", where="--executor", mend=mend)
     executor: Executor = _EXECUTORS[name](workers)
     return executor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from synth.engine.executors.contract import Executor
 from synth.engine.fingerprint import Fingerprint, fingerprints
+from synth.engine.lanes import Lanes
 from synth.engine.model_executor import ModelExecutor
 from synth.engine.plan import Plan
 from synth.engine.progress import Progress, Quiet
@@ -18,6 +19,7 @@ from synth.engine.signals import interruptible
 from synth.engine.stage_run import StageRun, StageStatus, capped
 from synth.engine.usage import is_model_bound, model_uses, plain_numbers
 from synth.engine.views import StageView
+from synth.errors import Interrupted
 from synth.schemas.rejections import Rejection
 from synth.schemas.reports import ModelUse, StageReport
 from synth.stages.contract import RowStage
@@ -57,6 +59,7 @@ class Engine:
         self._views: dict[str, StageView] = {}
         self._reports: dict[str, StageReport] = {}
         self._locks: dict[str, FileLock] = {}
+        self._lanes: Lanes | None = None
 
     def __enter__(self) -> Engine:
         return self
@@ -80,15 +83,25 @@ class Engine:
 
     # --- running -----------------------------------------------------------------------------------------------------
 
-    def run(self) -> tuple[StageReport, ...]:
-        """Run whatever is missing; one report per stage run, in the order of the plan.
+    def run(
+        self, run_stage: Callable[[str], StageReport] | None = None, *, gates: Collection[str] = ()
+    ) -> tuple[StageReport, ...]:
+        """Run whatever is missing; one report per stage run, in the order of the plan. Those that call models run
+        beside those that call none, each as soon as what it reads is there.
+
+        Args:
+            run_stage: What runs each; None = :meth:`run_stage`.
+            gates: Labels that all that stands behind them in the plan waits for, whether it reads of them or not.
 
         Raises:
             BuildError: N can't be reached.
             StoreError: the store can't be used.
             Interrupted: someone stopped it; the same command continues.
         """
-        return tuple(self.run_stage(node.label) for node in self.plan.nodes)
+        stop = self.models.stop if self.models is not None else lambda: False
+        self._lanes = lanes = Lanes(self.plan, run_stage or self.run_stage, gates=gates, stop=stop)
+        with interruptible("stopped between two stages"):
+            return lanes.run()
 
     def run_stage(self, label: str) -> StageReport:
         """Run one stage run if it is missing, and what it reads before it. Calling it again does nothing."""
@@ -108,7 +121,8 @@ class Engine:
             view = run.load()
             reused = view.shards if view is not None else 0
             if view is None:
-                with folder.writing(lambda: self._waiting(label)):
+                told: list[str] = []
+                with folder.writing(lambda: self._waiting(label, told)):
                     folder.remove_unfinished()
                     view, made = run.make()
                     reused = max(0, view.shards - made)
@@ -121,8 +135,12 @@ class Engine:
         self.progress.end(report)
         return report
 
-    def _waiting(self, label: str) -> None:
-        self.progress.note(f"{label}: another build is working on this stage in the same store; waiting for it")
+    def _waiting(self, label: str, told: list[str]) -> None:
+        if self._lanes is not None and self._lanes.ending:
+            raise Interrupted("the build ends", where=f"stopped in stage {label!r}")
+        if not told:
+            told.append(f"{label}: another build is working on this stage in the same store; waiting for it")
+            self.progress.note(told[0])
 
     # --- reading -----------------------------------------------------------------------------------------------------
 

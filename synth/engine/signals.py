@@ -6,19 +6,25 @@ import _thread
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from synth.errors import Interrupted
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["held_back", "interruptible"]
+__all__ = ["LOOK_SECONDS", "end", "held_back", "interruptible"]
 
 _AGAIN_SECONDS = 0.05
+_ASKED = 3
+"""So many times a thread is asked to end: first when its calls have, then at once, then it is not waited for."""
+LOOK_SECONDS = 0.2
+"""The main thread waits for others no longer than this at a time: the system may hand a signal to any thread. That
+does not wake the main thread, which hears of the signal when it goes on."""
 
 
 class _Terminated(KeyboardInterrupt):
@@ -89,3 +95,17 @@ def held_back() -> Iterator[None]:
             signal.signal(number, handler)
         if came:
             signal.raise_signal(came[0])
+
+
+def end(work: Future[Any], stop: Callable[[], bool]) -> None:
+    """Ask the thread that does ``work`` to end by ``stop``, and wait for it. With every Ctrl-C meanwhile it is asked
+    once more. ``stop`` says whether there was anything to be asked: if not, it is called again until there is, or
+    ``work`` is over."""
+    asked, wanted = 0, 1
+    while not work.done() and wanted <= _ASKED:
+        try:
+            if asked < wanted and stop():
+                asked += 1
+            wait([work], timeout=LOOK_SECONDS)
+        except KeyboardInterrupt:
+            wanted += 1

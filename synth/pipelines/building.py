@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,10 @@ from synth.store.calls_format import CALLS_FILE, Account
 from synth.store.remote import local_copy, url_of
 
 __all__ = ["Prepared", "default_store", "prepare", "resolve"]
+
+
+_GATES = ("documents", "read", "runs", "teacher")
+"""Stage runs after which :meth:`Prepared.run_stage` may find that there is nothing to go on with."""
 
 
 class Prepared:
@@ -127,12 +132,16 @@ class Prepared:
             check_teacher(self.recipe, self.engine)
         return report
 
+    def run_stages(self, run_stage: Callable[[str], StageReport] | None = None) -> None:
+        """Run whatever is missing, by ``run_stage`` (None = :meth:`run_stage`). What calls models runs beside the rest,
+        but nothing is asked of a model before it is known that there is something to go on with."""
+        self.engine.run(run_stage or self.run_stage, gates=_GATES)
+
     def run(self) -> BuildResult:
         """Run what is missing, write the dataset, move it to its place."""
         with self.engine:
             try:
-                for label in self.labels:
-                    self.run_stage(label)
+                self.run_stages()
                 return self.finish()
             except (SynthError, KeyboardInterrupt) as error:
                 self._record.ended(f"failed: {error or 'interrupted'}")
@@ -161,7 +170,7 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
         StoreError: the store or the output folder can't be used.
     """
     recipe = recipe or resolve(request)
-    executor = executor_named(request.executor, request.workers)
+    executor = executor_named(request.executor, request.workers, request.slurm)
     out = Path(request.out) if request.out is not None else Path("out") / recipe.name
     check_destination(out)
     store = Store(

@@ -47,6 +47,9 @@ class BuildRequest:
     """Default: the user's cache folder."""
     workers: int = 1
     executor: str = "local"
+    slurm: Mapping[str, str] = field(default_factory=dict)
+    """What jobs of ``executor="slurm"`` ask for: ``partition`` (required), ``time``, ``cpus``, ``memory`` (GiB per
+    CPU), ``qos``, ``env`` (shell line that makes Python ready on a node), ``poll`` (seconds), and options of sbatch."""
     in_flight: int = 512
     """How many rows wait for a model at once; how many calls an endpoint gets is its role's ``concurrency``."""
     max_cost: float | None = None
@@ -76,6 +79,7 @@ class BuildOptions(TypedDict, total=False):
     store: Path | str | None
     workers: int
     executor: str
+    slurm: Mapping[str, str]
     in_flight: int
     max_cost: float | None
     max_tokens: int | None

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
 __all__ = ["FileLock"]
+
+_LOOK_SECONDS = 0.05
 
 _held: set[FileLock] = set()
 
@@ -56,17 +59,10 @@ class FileLock:
         return True
 
     def acquire(self, waiting: Callable[[], None] = lambda: None) -> None:
-        """Wait until the lock is ours; ``waiting`` is called once when it was not free at once."""
-        if self.try_acquire():
-            return
-        waiting()
-        descriptor = self._open()
-        try:
-            fcntl.flock(descriptor, self._kind)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self._keep(descriptor)
+        """Wait until the lock is ours; ``waiting`` is called again and again meanwhile, and may raise to give up."""
+        while not self.try_acquire():
+            waiting()
+            time.sleep(_LOOK_SECONDS)
 
     def release(self) -> None:
         if self._descriptor is not None:

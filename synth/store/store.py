@@ -190,7 +190,7 @@ class StageFolder:
 
     @contextmanager
     def writing(self, waiting: Callable[[], None]) -> Iterator[None]:
-        """Hold the write lock; ``waiting`` is called when another build holds it and we wait for it."""
+        """Hold the write lock; ``waiting`` is called again and again while another build holds it."""
         lock = FileLock(self.path / "write.lock")
         with store_errors(self.path):
             lock.acquire(waiting)

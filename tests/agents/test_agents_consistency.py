@@ -61,10 +61,11 @@ def without(intent: str, which: int, history: History) -> Iterator[History]:
 def omitted(which: int, history: History) -> Iterator[History]:
     """One of a list taken up by no word, then or later."""
     for turn, thought in thoughts(history):
-        found = list(said("member").finditer(thought))
-        if len(found) > 2:
-            name = next(group for group in found[which].groups() if group)
-            spoilt = rewritten(history, turn, thought.replace(found[which].group(), "", 1))
+        for found in said("members").finditer(thought):
+            names = next(group for group in found.groups() if group).split("; ")
+            name = names[which]
+            left = "; ".join(other for other in names if other != name)
+            spoilt = rewritten(history, turn, thought.replace("; ".join(names), left, 1))
             for later, text in thoughts(spoilt):
                 parts = re.split(r'("[^"]*")', text)
                 kept = [part if part.startswith('"') else part.replace(name, "it") for part in parts]
@@ -84,8 +85,14 @@ def from_conclusion(which: int, of: Sequence[str], history: History) -> Iterator
     """One of the list left out where all of it is compared, counted or measured by a bound."""
     last = len(history) - 1
     thought = history[last].turn.thought or ""
-    members = [name for _, text in thoughts(history) for name in noted("member", text)]
-    before = ("told", "untold", "complete", "all_listed", "keep", "strike", "member")
+    members = [
+        name
+        for _, text in thoughts(history)
+        for intent in ("member", "members")
+        for names in noted(intent, text)
+        for name in names.split("; ")
+    ]
+    before = ("told", "untold", "complete", "all_listed", "keep", "strike", "member", "members")
     at = max((found.end() for intent in before for found in said(intent).finditer(thought)), default=0)
     if len(members) > 2 and any(said(intent).search(thought) for intent in of):
         yield rewritten(history, last, thought[:at] + thought[at:].replace(members[which], "it"))

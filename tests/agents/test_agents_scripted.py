@@ -186,7 +186,34 @@ def test_notes_are_read_back_as_written(intent: str, name: str, number: int, que
     thoughts.add("quote", quote=f"This mentions {name} and more.", title="Somewhere")
     thoughts.add(intent, found=name)
     thoughts.add("next_clue", cue="the head office of it")
-    assert read_notes(thoughts.text(), [f"before {name} after"]) == [(intent, name)]
+    assert read_notes(thoughts.text(), [f"before {name} after"]) == [
+        ("member" if intent == "members" else intent, name)
+    ]
+
+
+def test_what_goes_on_a_list_together_is_one_sentence() -> None:
+    names = ["The Clock and the Embers", "Ilse Brandt", "Q. What then?"]
+    thoughts = Thoughts("q", derive_generator(0))
+    for name in names:
+        thoughts.add("member", found=name)
+    assert thoughts.text().count("; ") == 2
+    assert read_notes(thoughts.text(), [f"There are {name}." for name in names]) == [("member", name) for name in names]
+    assert read_notes(thoughts.text(), names[:2]) == []
+
+
+def test_a_call_is_announced_or_not_by_the_question_and_never_left_unclear() -> None:
+    shares = []
+    for number in range(40):
+        made = [Thoughts(f"q{number}", derive_generator(0, number, turn)) for turn in range(20)]
+        for thoughts in made:
+            thoughts.add("open_link", name="Orl Academy")
+        shares.append(sum(map(bool, made)))
+        beside = Thoughts(f"q{number}", derive_generator(0, number))
+        beside.add("dismiss", found="Dessau Ferry")
+        beside.add("open_link", name="Orl Academy")
+        assert "Orl Academy" in beside.text()
+    assert max(shares) == 20
+    assert min(shares) < 6
 
 
 def test_names_that_were_not_seen_are_not_read_as_notes() -> None:

@@ -30,6 +30,7 @@ from engine_toys import (
 
 from synth.engine import Engine, LocalExecutor, Plan, RayExecutor, SlurmExecutor, SlurmOptions, StageNode
 from synth.engine.executors.channel import Channel, StopWorking, WorkerObserver
+from synth.engine.options import executor_named
 from synth.errors import BuildError, InputError
 from synth.store import Store, activate
 from synth.store.ledger import read_ledger
@@ -97,6 +98,49 @@ def test_slurm_brings_errors_back(tmp_path: Path, slurm: Path) -> None:
                 Engine(plan(5, answers=AnswersConfig(temper=2.0)), engine.store, executor).run()
         finally:
             activate(None)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "Slurm needs a partition"),
+        ({"time": "1:00"}, "Slurm needs a partition"),
+        ({"partition": "cpu", "cpus": "many"}, "'many' is no number for cpus"),
+        ({"partition": "cpu", "memory": "0"}, "'0' is no number for memory"),
+        ({"partition": "cpu", "poll": "nan"}, "'nan' is no number for poll"),
+    ],
+)
+def test_what_slurm_is_asked_for_is_checked(given: dict[str, str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        executor_named("slurm", 1, given)
+
+
+def test_what_a_command_asks_of_slurm() -> None:
+    given = {"partition": "cpu", "time": "1:00", "cpus": "2", "memory": "4", "qos": "low", "env": "true", "poll": "0.5"}
+    made = executor_named("slurm", 3, {**given, "account": "me"})
+    assert isinstance(made, SlurmExecutor)
+    assert made.workers == 3
+    assert made.options == SlurmOptions("cpu", "1:00", 2, 4, "low", "true", {"account": "me"}, 0.5)
+    with pytest.raises(InputError, match=r"options of Slurm's jobs.*--executor slurm"):
+        executor_named("local", 1, given)
+
+
+def test_a_job_that_slurm_refuses_is_one_line(tmp_path: Path, slurm: Path) -> None:
+    (slurm / "sbatch").write_text("#!/bin/sh\necho sbatch: error: invalid partition specified >&2\nexit 1\n")
+    executor = SlurmExecutor(1, SlurmOptions(partition="none"))
+    with (
+        Engine(plan(5), Store(tmp_path / "store"), executor) as engine,
+        pytest.raises(InputError, match=r"sbatch refused the job \(exit status 1\)"),
+    ):
+        engine.run()
+
+
+def test_a_controller_that_is_away_does_not_end_a_build(slurm: Path) -> None:
+    said = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
+    (slurm / "squeue").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    assert SlurmExecutor._queued(7)
+    (slurm / "squeue").write_text("#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n")
+    assert not SlurmExecutor._queued(7)
 
 
 def test_without_slurm_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

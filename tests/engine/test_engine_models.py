@@ -133,10 +133,21 @@ def test_a_signal_ends_the_run_and_the_same_command_goes_on(tmp_path: Path, numb
             await super()._send(request)  # type: ignore[arg-type]
             if len(replies(tmp_path / "calls")) == after:
                 os.kill(os.getpid(), number)
+                assert heard.wait(60)
 
-    hub = Signalling(tmp_path / "calls")
-    with pytest.raises(Interrupted, match="everything that was finished is kept"):
-        chat_build(tmp_path / "store", hub, ledger=tmp_path / "ledger", in_flight=6)
+    class Stopping(ModelExecutor):
+        def stop(self) -> bool:
+            found = super().stop()
+            heard.set()
+            return found
+
+    heard, hub = threading.Event(), Signalling(tmp_path / "calls")
+    store, models = Store(tmp_path / "store", ledger=tmp_path / "ledger"), Stopping(lambda: hub, in_flight=6)
+    with (
+        pytest.raises(Interrupted, match=r"stopped in stage 'chats'.*everything that was finished is kept"),
+        Engine(chat_plan(), store, LocalExecutor(), models=models) as engine,
+    ):
+        engine.run()
     assert hub.at_once == 0
     stored = set(replies(tmp_path / "calls"))
     assert 0 < len(stored) < ROWS * TURNS

@@ -39,6 +39,9 @@ def test_solutions_come_to_the_goal_and_satisfy_the_verdict_and_the_checklist(ap
         verdict = episode.check(task.answer)
         assert verdict.correct, (task.question, verdict.evidence)
         assert all(checklist_results(plan.checklist, done, episode.difference(), task.answer)), task.question
+        taken = [given.call for call in plan.calls for given in call.given.values() if given.source == "observation"]
+        made = [plan.calls[number] for number in taken if number is not None and plan.calls[number].changes]
+        assert made == [], ("nobody speaks of what the same message asks for", task.question)
         episode.close()
 
 

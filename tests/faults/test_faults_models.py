@@ -100,7 +100,7 @@ def test_kills_change_no_byte(undisturbed: Built, killed: Built) -> None:
 def test_faults_came_as_planned(built: Built) -> None:
     seen = Counter(record.fault for record in built.records)
     assert len(set(seen) - {None}) > len(FaultKind) - 4
-    assert 0.15 < 1 - seen[None] / sum(seen.values()) < 0.4
+    assert 0.15 < 1 - seen[None] / sum(seen.values()) < 0.45  # a kill finds mostly faulty calls under way, sent again
 
 
 def test_every_task_ends_as_a_trajectory_or_a_rejection(built: Built) -> None:

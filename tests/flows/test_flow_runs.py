@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +54,14 @@ class Chain:
             numbers={"candidates": 10.0},
             seconds=0.25,
         )
+
+    def run_stages(self, run_stage: Callable[[str], StageReport]) -> None:
+        with ThreadPoolExecutor(1) as beside:
+            for number, label in enumerate(self.labels):
+                if number % 2 == 0:
+                    run_stage(label)
+                else:
+                    beside.submit(copy_context().run, run_stage, label).result()
 
     def finish(self) -> dict[str, str]:
         return {label: (self.folder / label).read_text() for label in self.labels}

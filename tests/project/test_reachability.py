@@ -25,7 +25,6 @@ STARTED: dict[Symbol, str] = {
 }
 """What users, trainers and tools start, beside what the README and the cards of datasets name."""
 WAITING_MODULES = {
-    "synth.engine.executors.slurm": "C8, More than one machine: Slurm in the command line and in recipes",
     "synth.exploration.app.feeds": "C7, Environments: ASTRA, applications from tool graphs",
     "synth.exploration.tool_graph": "C7, Environments: ASTRA, applications from tool graphs",
 }

@@ -34,7 +34,7 @@ _OVER_PAGES = ("search", "open", "find", "outline", "filter", "count")
 _ACTS = {
     "search": (
         *("search_name", "search_more", "search_reverse", "search_again", "search_longer", "search_described"),
-        *("search_list", "search_rest", "crosscheck"),
+        *("search_first", "search_list", "search_rest", "crosscheck"),
     ),
     "open": (
         *("hit_named", "hit_among", "hit_alike", "hit_snippet", "hit_try", "open_link", "open_these", "next_page"),
@@ -164,7 +164,7 @@ def _sets(run: SaidRun, turn: SaidTurn) -> _Found:
         yield from ((Flaw.UNTOLD, name) for name in members if name not in about)
     noted = [phrase.format(found=name) for intent, name in turn.notes for phrase in PHRASES[intent]]
     ends = [turn.thought.rfind(text) + len(text) for text in noted if text in turn.thought]
-    ends += [listed.end() for listed in pattern("all_listed").finditer(turn.thought)]
+    ends += [listed.end() for intent in ("all_listed", "members") for listed in pattern(intent).finditer(turn.thought)]
     conclusion = turn.thought[max(ends, default=0) :]
     yield from ((Flaw.COMPARISON, name) for name in members if not named_in(conclusion, name))
 
@@ -239,8 +239,9 @@ def _last_find(run: SaidRun, before: int) -> str:
 
 def _checks(run: SaidRun, turn: SaidTurn) -> _Found:
     said = None
-    for match in pattern("check_condition").finditer(turn.thought):
-        said = match
+    for intent in ("check_condition", "check_that"):
+        for match in pattern(intent).finditer(turn.thought):
+            said = match if said is None or match.end() > said.end() else said
     if said is None or run.history[turn.number].turn.calls:
         return
     rest = turn.thought[said.end() :]

@@ -5,6 +5,7 @@ What it takes to follow one clue, or to test it, is left to a planner over pages
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -30,6 +31,10 @@ __all__ = [
 ]
 
 Call = tuple[str, dict[str, Any]]
+_OF_ONE = re.compile(r"\b(?:most|least|first|last|\w{2,}est)\b")
+"""Words that hold for one of several: nothing to look up for each."""
+_MOST_OF = 0.6
+"""Who quotes so much of the question says nothing of what comes next."""
 
 
 class Need(NamedTuple):
@@ -227,17 +232,17 @@ class TurnPlanner(ABC):
         if not self.noted or number == self._turned_to:
             return
         self._turned_to = number
-        if clue.target in self.state.values:
-            self.thoughts.add("check_condition")
-            if float(self.generator.random()) < 0.5:
-                return
         known = self.state.values.get(clue.source) if clue.source is not None else None
         cue = strip(clue.cue)
+        if clue.target in self.state.values:
+            named = not dangling(cue) and '"' not in cue
+            self.thoughts.add("check_that" if named else "check_condition", cue=cue)
+            return
         draw = float(self.generator.random())
         if known is not None and (dangling(cue) or draw < 0.4):
             if draw < 0.7:
                 self.thoughts.add("next_plain", name=known.name)
-        elif not dangling(cue):
+        elif not dangling(cue) and len(cue) < _MOST_OF * len(self.state.reading.question):
             self.thoughts.add("next_clue", cue=cue)
 
     def independent(self, number: int) -> list[tuple[int, str]]:
@@ -332,7 +337,7 @@ class SetQuestions(TurnPlanner):
         wanted = self.state.untold(number)
         if self._introduces(number, wanted):
             cue = strip(clue.cue)
-            if dangling(cue) or '"' in cue:
+            if dangling(cue) or '"' in cue or _OF_ONE.search(cue):
                 self.thoughts.add("each_plain")
             else:
                 self.thoughts.add("each", cue=cue)

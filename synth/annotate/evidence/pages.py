@@ -24,6 +24,8 @@ def judge_document(view: EvidenceView, document: str) -> StepAssessment:
     hops = view.task.walk.hops
     worked_out = bool(view.task.walk.operations) or bool(view.task.answer_parts)
     if hops and not worked_out and not missing_for_answer(view) and hops[-1].target.document_id in view.read:
+        if view.listed.get(document) and not _fits(document, hops[-1]):
+            return StepAssessment(Effect.EXPLORES, f"all was read; sees what else {document} says", document)
         return StepAssessment(
             Effect.PASSED_OVER, f"{hops[-1].target.name} was read and fits; goes to {document}", document
         )

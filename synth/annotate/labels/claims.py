@@ -47,6 +47,7 @@ _CLOSES = re.compile(
 _UNSURE = re.compile(
     r"\b(?:could|may|might|if|whether|perhaps|maybe|look(?:s|ing)? for|search|open|read|test)\b|\?", re.IGNORECASE
 )
+_ASKS = re.compile(r"\b(?:if|whether)\b|\?", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:not|no|nothing|never|nor|without)\b|n't\b", re.IGNORECASE)
 
 
@@ -94,7 +95,7 @@ def false_claims(task: Task, history: History, wrong_answer: str | None) -> tupl
     parts = _wrong_parts(task, wrong_answer)
     found: list[Claim] = []
     for number, step in enumerate(history):
-        for sentence in (said.text for said in sentences_of(view, step.turn.thought or "")):
+        for sentence in (one for said in sentences_of(view, step.turn.thought or "") for one in _one_by_one(said.text)):
             text = words_of(sentence)
             names = names_in(view, text)
             said = without_names(sentence, names)
@@ -118,6 +119,12 @@ def false_claims(task: Task, history: History, wrong_answer: str | None) -> tupl
     return tuple(found)
 
 
+def _one_by_one(sentence: str) -> list[str]:
+    """Of what puts several things on a list ("I add these: A; B"), one that puts each on it."""
+    begins, colon, items = sentence.partition(": ")
+    return [f"{begins}: {item}" for item in items.split("; ")] if colon and _PUTS.search(begins) else [sentence]
+
+
 def _is(view: EvidenceView, name: str, hop: Hop) -> bool:
     """Whether ``name`` goes for the hop's target."""
     own = {words_of(known) for known in names_of(hop.target)}
@@ -126,7 +133,7 @@ def _is(view: EvidenceView, name: str, hop: Hop) -> bool:
 
 def _taken_off(view: EvidenceView, sentence: str, names: set[str]) -> Hop | None:
     """The hop whose target the sentence rules out; what the question itself names can be ruled out as another thing."""
-    if len(names) != 1 or not _TAKES_OFF.search(sentence):
+    if len(names) != 1 or not _TAKES_OFF.search(sentence) or _ASKS.search(sentence):
         return None
     name = next(iter(names))
     if name in words_of(view.task.question):
@@ -137,7 +144,7 @@ def _taken_off(view: EvidenceView, sentence: str, names: set[str]) -> Hop | None
 def _page_put_aside(view: EvidenceView, sentence: str, names: set[str]) -> str | None:
     """The page, opened before, that the sentence rules out although the walk starts from it or finds its evidence
     there."""
-    if len(names) != 1 or not _TAKES_OFF.search(sentence):
+    if len(names) != 1 or not _TAKES_OFF.search(sentence) or _ASKS.search(sentence):
         return None
     name = next(iter(names))
     documents = view.named[name]

@@ -1,7 +1,8 @@
 """Pairs of verified steps (CSO, arXiv 2602.03412): an alternative that was measured against the recorded action.
 
 Failed run: the alternative is preferred, the recorded action is not. Successful run: the other way round, so that a
-student does not learn to leave good paths. Both sides were continued by the policy from the same restored state.
+student does not learn to leave good paths; but no step that is labelled wrong, as one can be and do no harm. Both sides
+were continued by the policy from the same restored state.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def _better(row: StepRow, kind: PairKind) -> bool:
     found = row.criticality
     if found is None or not found.verified:
         return False
-    return found.difference > 0 if kind is PairKind.VERIFIED_STEP else found.difference < 0
+    return found.difference > 0 if kind is PairKind.VERIFIED_STEP else found.difference < 0 and row.label != -1
 
 
 def _pair(

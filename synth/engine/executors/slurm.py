@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,11 +28,48 @@ class SlurmOptions:
     memory_gib_per_cpu: int = 2
     qos: str = "normal"
     env_command: str = ""
-    """Shell line that makes the Python environment ready on a node."""
+    """Shell line that makes the Python environment ready on a node; empty = the environment that the build runs in, by
+    its path."""
     sbatch: Mapping[str, str] = field(default_factory=dict)
     """Further options of sbatch, by their long name."""
     poll_seconds: float = 10.0
     """How often the queue is looked at."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> SlurmOptions:
+        """From ``KEY=VALUE`` of a command: ``partition``, ``time``, ``cpus``, ``memory`` (GiB per CPU), ``qos``,
+        ``env`` and ``poll``; anything else is an option of sbatch.
+
+        Raises:
+            InputError: no partition is named, or a number is none.
+        """
+        ours: dict[str, Any] = {}
+        rest = dict(given)
+        for key, (name, kind) in _KEYS.items():
+            if key in rest:
+                text = rest.pop(key)
+                try:
+                    ours[name] = kind(text)
+                    if kind is not str and not 0 < ours[name] < float("inf"):
+                        raise ValueError
+                except ValueError:
+                    raise InputError(
+                        f"{text!r} is no number for {key}", where="--slurm", mend="give 1 or more"
+                    ) from None
+        if not ours.get("partition"):
+            raise InputError("Slurm needs a partition", where="--slurm", mend="give --slurm partition=NAME (see sinfo)")
+        return cls(**ours, sbatch=rest)
+
+
+_KEYS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "partition": ("partition", str),
+    "time": ("time", str),
+    "cpus": ("cpus_per_task", int),
+    "memory": ("memory_gib_per_cpu", int),
+    "qos": ("qos", str),
+    "env": ("env_command", str),
+    "poll": ("poll_seconds", float),
+}
 
 
 class SlurmExecutor:
@@ -75,7 +114,7 @@ class SlurmExecutor:
                 workers=self.workers,
                 job_name=f"synth-{work.label}",
                 qos=options.qos,
-                env_command=options.env_command or None,
+                env_command=options.env_command or f"export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH",
                 sbatch_args=dict(options.sbatch),
                 logging_dir=str(scratch / "datatrove"),
                 skip_completed=False,  # the manifests in the store say what is done, nothing else
@@ -86,6 +125,12 @@ class SlurmExecutor:
             except FileNotFoundError as error:
                 raise InputError(
                     "sbatch was not found", where="--executor slurm", mend="run this where Slurm's commands are"
+                ) from error
+            except subprocess.CalledProcessError as error:
+                raise InputError(
+                    f"sbatch refused the job (exit status {error.returncode}); what it said stands above",
+                    where="--slurm",
+                    mend="sinfo lists partitions and their limits",
                 ) from error
             with channel.watched(observer):
                 try:
@@ -101,8 +146,9 @@ class SlurmExecutor:
 
     @staticmethod
     def _queued(job: Any) -> bool:
-        """Whether a task of the job waits or runs. Slurm forgets finished jobs: then squeue fails."""
+        """Whether a task of the job waits or runs. Slurm forgets finished jobs: then squeue calls their number invalid.
+        When it fails otherwise, the controller is away, and the job runs on."""
         found = subprocess.run(
             ["squeue", "--noheader", "--jobs", str(job)], check=False, capture_output=True, text=True
         )
-        return found.returncode == 0 and bool(found.stdout.strip())
+        return bool(found.stdout.strip()) if found.returncode == 0 else "Invalid job id" not in found.stderr

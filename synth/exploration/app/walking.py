@@ -123,14 +123,15 @@ class Walker:
         )
 
     def ended(self, steps: Sequence[TriedCall]) -> str | None:
-        """The first ask that ends what an earlier one of ``steps`` was about, or that wants the same of the same rows
-        once more; None where there is none."""
+        """The first ask that ends what an earlier one of ``steps`` was about, that wants the same of the same rows once
+        more, or that is about what the same walk has made; None where there is none."""
+        made = {(change.table, change.key[0]) for change in self.episode.changes() if change.before is None}
         about: set[tuple[str, Any]] = set()
         done: list[tuple[str, set[tuple[str, Any]]]] = []
         for step in steps:
             mine = self._refers(step.ask, step.row)
             ends = self.app.requests.asks[step.ask].ends and mine & about
-            if ends or (mine and (step.ask, mine) in done):
+            if ends or mine & made or (mine and (step.ask, mine) in done):
                 return step.ask
             about |= mine
             done.append((step.ask, mine))

@@ -90,6 +90,10 @@ ALL = "I add Ilse Brandt. One of them is Jon Maak. Edda Torrin belongs on the li
             "I add Ilse Brandt. I add Jon Maak. Nothing else turns up.", "without Edda Torrin", id="closed early"
         ),
         pytest.param("Among them is Dessau Ferry.", "dessau ferry", id="none of them"),
+        pytest.param("I add these: Ilse Brandt; Jon Maak; Edda Torrin. No more turn up.", None, id="all at once"),
+        pytest.param("I add these: Ilse Brandt; Dessau Ferry.", "dessau ferry", id="one of several is none"),
+        pytest.param("I add these: Ilse Brandt; Jon Maak. No more turn up.", "without Edda Torrin", id="two of three"),
+        pytest.param("Let me see if something else on Jon Maak speaks against this.", None, id="to ask is no claim"),
         pytest.param("That puts Scholars on the list.", "Scholars", id="a word that is not a page"),
         pytest.param("Dessau Ferry could belong on the list, so I read on there.", None, id="to look is not a claim"),
         pytest.param('It says "Among them is Dessau Ferry." I go on.', None, id="quoted"),

@@ -219,6 +219,8 @@ def test_successful_runs(world: PreferenceWorld, successes: list[Searched]) -> N
         assert all(pair.selected for pair in pairs.rows)
         assert all(pair.kind is PairKind.VERIFIED_STEP_SUCCESS and pair.from_success for pair in pairs.rows)
         total += len(pairs.rows)
+        wrong = [row.model_copy(update={"label": -1}) for row in one.steps]
+        assert verified_pairs(one.run, wrong, one.continuations, provenance=PROVENANCE).rows == ()
     assert total >= 2
 
 

@@ -70,7 +70,7 @@ class PagePlanner(CrossChecking):
         if todo and not (members and self.chooser.stops_listing(number, [value.name for value in members])):
             if not made:
                 self._begin_list(name)
-            self.thoughts.add("search_rest" if made else "search_list", name=name)
+            self.thoughts.add("search_rest" if made else "search_list" if members else "search_first", name=name)
             return [search_call(*todo[0])]
         return self._close(clue, name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.scripted.credibility import CredibilityCheck
-from synth.agents.scripted.matching import likeness, quotable, same_name, short
+from synth.agents.scripted.matching import dangling, likeness, quotable, same_name, short, strip
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.long_documents import LongDocuments
 from synth.agents.scripted.reading import Clue
@@ -29,9 +29,16 @@ class PageNarration(LongDocuments):
         said = self._speaking_of(name, page) if intent == "dismiss_why_silent" else []
         other = self._other_than(number, name, said)
         if other is not None:
-            self.thoughts.add("dismiss_why_says", name=name, title=short(page.title), quote=other.text)
+            self._say_otherwise(self.state.reading.clues[number], name, short(page.title), other)
         elif not said:
             self.thoughts.add(intent, name=name, title=short(page.title))
+
+    def _say_otherwise(self, clue: Clue, name: str, title: str, said: Passage) -> None:
+        """Both: what is said of ``name`` there, and what the question says."""
+        cue = strip(clue.cue)
+        plain = dangling(cue) or '"' in cue
+        intent = "dismiss_why_plain" if plain else "dismiss_why_says"
+        self.thoughts.add(intent, name=name, title=title, quote=said.text.replace('"', "”"), cue=cue)
 
     def _speaking_of(self, name: str, page: SeenDocument) -> list[Passage]:
         """Sentences of a page that name ``name``; with any, it can't be rejected as one that has none."""
@@ -51,13 +58,14 @@ class PageNarration(LongDocuments):
             said = self._speaking_of(name, page) if page is not None else []
             other = self._other_than(number, name, [one for one in said if quotable(one.text)])
             if other is not None:
-                self.thoughts.add("dismiss_why_says", title=short(value.name), name=name, quote=other.text)
+                self._say_otherwise(clue, name, short(value.name), other)
             elif not said:
                 about = f"“{name}”" if clue.value else name
                 self.thoughts.add("dismiss_why_silent", title=value.name, name=about)
             return
         current = self.seen.documents.get(self.seen.current or "")
-        if current is not None and current is not page and self._just_read(current):
+        members = {other.document for other in self.state.members.get(clue.target, [])}
+        if current is not None and current is not page and current.document not in members and self._just_read(current):
             self.thoughts.add("silent", title=short(current.title))  # it was opened for this condition
         self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
 

@@ -348,7 +348,8 @@ class PageReader(PageNarration):
             if names:
                 self.thoughts.add("search_name", name=listed(names))
             return calls + [("search", {"query": other}) for other in names]
-        others = [c.name for c in clues if c.name and c.name != name and c.target == clues[number].target]
+        alike = [c for c in clues if c.name and c.name != name and c.target == clues[number].target]
+        others = [c.name for c in alike if c.span is None]  # nobody searches for "fewer than 5,000"
         if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
             calls += [("search", {"query": other}) for other in dict.fromkeys(others)]
         return calls

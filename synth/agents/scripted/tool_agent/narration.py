@@ -207,7 +207,8 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
         if form is not None:
             money, count = name.endswith("cents"), isinstance(value, int) and "_" not in name
             noun = name.removesuffix("s") if value == 1 else name
-            counted = f"{name} {form}" if form[:1].isdigit() else f"{form} {noun}"
+            one_of = not name.endswith("s")  # "leg 1" is no number of legs
+            counted = f"{name} {value}" if one_of or form[:1].isdigit() else f"{form} {noun}"
             found.setdefault(f"${form}" if money else counted if count else form)
     return list(found)[:_MOST]
 

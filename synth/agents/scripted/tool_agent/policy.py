@@ -332,6 +332,8 @@ class _Acting(Mistakes):
     def _assumes(self) -> Turn | None:
         builder, plan = self.builder, self.view.plan
         number = builder.open()[0]
+        if not plan.calls[number].changes:
+            return None  # nobody looks up what they have made up
         arguments = dict(plan.calls[number].arguments)
         fact = builder.fact()
         for path, given in self.view.unseen(number):

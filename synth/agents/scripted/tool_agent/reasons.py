@@ -250,6 +250,8 @@ class Reasons:
                 self.thoughts.add("p_start", value=joined(from_user, self.task.question))
             else:
                 self.thoughts.add("p_start_plain")
+        elif len(values) > 1 and not any(name.endswith("_id") for name in arguments):
+            self.thoughts.add("p_search", values=listed(values))
         elif values:
             found = next((value for value in values if value not in self.task.question), values[0])
             self.thoughts.add("p_look", value=found)  # what a look has shown rather than a date that was said
