@@ -35,6 +35,11 @@ from synth.text.subjects import is_identifier
 __all__ = ["JOINED", "Joined"]
 
 JOINED = ("via", "within", "nested", "pair")
+_WHOLE = (
+    r"(?=[,.;:?)]|$| (?:of|for|to|in|on|with|from|by|at|as|and|or|that|which|when|if|is|are|has|have|had|can|must|was|"
+    r"were|does|into|before|after|while|until|without)\b)"
+)
+"""Behind a name that is no part of a longer one: "the CLI connection" is another thing than the CLI."""
 _HINT = 0.5
 """Share of a description's words with which another sentence says nearly the same."""
 _LONGEST = 130
@@ -234,9 +239,8 @@ class Joined:
         if isinstance(asked, Failure):
             return asked
         question, words, target, names = asked
-        named = re.compile(
-            rf"(?:\b[Tt]he )?(?<![\w.$-]){re.escape(thing.name)}(?:\(\))?(?![\w-])(?: {re.escape(thing.kind)}\b)?"
-        )
+        called = rf"{re.escape(thing.name)}(?:\(\))?(?: {re.escape(thing.kind)}\b)?"
+        named = re.compile(rf"(?<!\ban )(?<!\ba )(?<!\bnew )(?:\b[Tt]he )?(?<![\w.$-]){called}(?![\w-]){_WHOLE}")
         if len(named.findall(question)) != 1 or len(phrase) > _LONGEST:
             return Failure(Reason.UNNATURAL, "the sentence does not name the thing once")
         own = (outer.document, outer.start, outer.end)
