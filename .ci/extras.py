@@ -159,10 +159,7 @@ def suite(name: str, *, named: bool) -> bool | None:
     for file in left_out:
         say(f"not run {name}/{file}: it is run when the suite is named (make test-extras ARGS={name})")
     ignored = [f"--ignore={tests / file}" for file in left_out]
-    return (
-        python is not None
-        and call(python, "-m", "pytest", "-q", "-rs", "-m", "extras and not benchmark", *ignored, tests) == 0
-    )
+    return python is not None and call(python, "-m", "pytest", "-q", "-rs", "-m", "extras", *ignored, tests) == 0
 
 
 def main(names: list[str]) -> int:

@@ -161,6 +161,8 @@ class TurnValue(Row):
     """Share of the task's evidence that came into view with it. None: no evidence is known."""
     advantage: float | None
     """By how much it changed the policy's rate of success (PAV, arXiv 2410.08146). None: not measured."""
+    judged_right: bool | None = None
+    """Whether it is true what it said by ``judge`` or ``check``. None: it said nothing, or nothing tells."""
     score: float | None
     """Score by the ``prm``. None: it abstained or did not look."""
 
@@ -173,6 +175,7 @@ class TurnValue(Row):
             matched=None if step.gold_match is None else step.gold_match >= 0,
             information_gain=step.information_gain,
             advantage=step.advantage,
+            judged_right=step.judged_right,
             score=step.score,
         )
 

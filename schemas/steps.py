@@ -188,6 +188,9 @@ class StepRow(Row):
     gold_match: int | None
     """Hop of the gold walk that this step's call is matched to (bipartite, MatchTIR); -1 when it is matched to none.
     None: the task has no walk."""
+    judged_right: bool | None = None
+    """Whether it is true what the turn says of what it was shown (``judge``, ReSeek), or of whether it may act
+    (``check``, MOSAIC). None: it says nothing, or nothing tells."""
     score: float | None
     """Score of the recorded action by the ``prm``, 0 to 1; None when it abstained or did not look."""
     criticality: Criticality | None

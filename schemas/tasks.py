@@ -39,6 +39,7 @@ SHAPES: tuple[str, ...] = (
     "intersection",
     "temporal",
     "computation",
+    "total",
     "parallel",
     "cycle",
     "masked",
@@ -50,15 +51,14 @@ SHAPES: tuple[str, ...] = (
 """How a question is built, by the shapes that come with the project.
 
 ``composition`` a chain; ``conjunction`` constraints that meet in one answer; ``comparison`` which of two or more that
-the question names or describes; ``superlative`` the first or last of a set by a value (argmax); ``count`` the size of
-a set; ``intersection`` all members of a set, the answer is the list; ``temporal`` a set narrowed by dates;
-``computation`` an answer that stands nowhere and is computed from values that do (SciResearcher); ``parallel``
-independent sub-questions, asked at once (HyperEyes); ``cycle`` a dense subgraph with cycles (SailorFog-QA, arXiv
-2509.13305); ``masked`` a passage with masked spans (MaskSearch, arXiv 2505.20285); ``proposed`` facts that a model
-found by exploring, each with its quote, from the question to the answer (DocDancer, arXiv 2601.05163);
-``given`` the user's own question
-(``--tasks-file``): no walk of ours stands behind it; ``reverse`` derived from an exploration of an application, a
-server or a site: its solution is a plan among its details
+the question names or describes; ``superlative`` the first or last of a set by a value (argmax); ``count`` the size of a
+set; ``intersection`` all members of a set, the answer is the list; ``temporal`` a set narrowed by dates;
+``computation`` an answer that stands nowhere and is computed from values that do (SciResearcher); ``total`` the sum of
+a value over a set; ``parallel`` independent sub-questions, asked at once (HyperEyes); ``cycle`` a dense subgraph with
+cycles (SailorFog-QA, arXiv 2509.13305); ``masked`` a passage with masked spans (MaskSearch, arXiv 2505.20285);
+``proposed`` facts that a model found by exploring, each with its quote, from the question to the answer (DocDancer,
+arXiv 2601.05163); ``given`` the user's own question (``--tasks-file``): no walk of ours stands behind it; ``reverse``
+derived from an exploration of an application, a server or a site: its solution is a plan among its details
 (:class:`synth.schemas.plans.Planned`), and its walk has no hops; ``repair`` code that one edit broke
 (:class:`synth.schemas.code.Mutated`).
 """

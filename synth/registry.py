@@ -137,6 +137,7 @@ SHAPES: Mapping[str, str] = {
     "parallel": "synth.tasks.world.shapes:propose_parallel",
     "superlative": "synth.tasks.world.shapes:propose_superlative",
     "temporal": "synth.tasks.world.shapes:propose_temporal",
+    "total": "synth.tasks.world.shapes:propose_total",
 }
 """Shapes of questions over a graph. Ours are part of the stage ``world_tasks``; others are given to it."""
 LABEL_RULES: Mapping[str, str] = {}
@@ -197,6 +198,7 @@ BACKENDS: Mapping[str, str] = {
 ASSISTANTS: Mapping[str, str] = {
     "answer_judge": "synth.annotate.rewards.model_judge:model_answer_judge",
     "perturber": "synth.annotate.preferences.perturb.minimal_edit:model_perturber",
+    "fact_tables": "synth.environments.fact_tables:fact_tables",
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
     "reflector": "synth.agents.reflection:model_reflector",

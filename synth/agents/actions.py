@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from synth.agents.contract import History
+from synth.agents.contract import History, Step
 from synth.environments.contract import ToolResult, ToolSchema, text_argument
 
-__all__ = ["ANSWERS", "COMPRESS", "COMPRESS_ANSWER", "DELEGATE", "MANAGING", "answer_told", "view_of"]
+__all__ = [
+    "ANSWERS",
+    "CHECK",
+    "COMPRESS",
+    "COMPRESS_ANSWER",
+    "DELEGATE",
+    "JUDGE",
+    "MANAGING",
+    "NOTED",
+    "SAID",
+    "answer_told",
+    "said_of",
+    "view_of",
+]
 
 COMPRESS = ToolSchema.of(
     "compress",
@@ -22,8 +35,22 @@ DELEGATE = ToolSchema.of(
 )
 ANSWERS = "The helper answers: "
 """Stands before a helper's answer in the observation of the agent that asked."""
-MANAGING = (COMPRESS.name, DELEGATE.name)
+JUDGE = ToolSchema.of(
+    "judge",
+    "Say whether what you were just shown helps with the question, beside your next call.",
+    {"useful": {"type": "boolean", "description": "Whether you go on from it."}},
+)
+CHECK = ToolSchema.of(
+    "check",
+    "Say whether you may do what you are about to do, before your first change or before you decline. Then act, or "
+    "decline.",
+    {"allowed": {"type": "boolean", "description": "Whether the policy and the request allow it."}},
+)
+NOTED = "Noted."
+MANAGING = (COMPRESS.name, DELEGATE.name, JUDGE.name, CHECK.name)
 """Names of the tools beside those of an environment. Helpers have none of them."""
+SAID = {JUDGE.name: "useful", CHECK.name: "allowed"}
+"""What each of the two is told."""
 
 
 def view_of(history: History) -> History:
@@ -32,6 +59,12 @@ def view_of(history: History) -> History:
         if any(result.name == COMPRESS.name and result.error is None for result in history[number].results):
             return history[number:]
     return history
+
+
+def said_of(step: Step, tool: ToolSchema) -> bool | None:
+    """What a turn says by ``tool``; None where it says nothing."""
+    made = [call.arguments.get(SAID[tool.name]) for call in step.turn.calls if call.name == tool.name]
+    return bool(made[0]) if made else None
 
 
 def answer_told(result: ToolResult) -> str | None:

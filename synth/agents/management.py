@@ -1,4 +1,5 @@
-"""Actions that an agent may take beside the tools of its environment: shorten its history, and let a helper look.
+"""Actions that an agent may take beside the tools of its environment: shorten its history, let a helper look, and say
+what it makes of where it stands (:mod:`synth.agents.judging`).
 
 ``compress`` (after CAT, arXiv 2512.22087) replaces all that came before by the agent's own notes. The trajectory keeps
 the whole history; what the agent saw is a function of it (:func:`view_of`), so it can be told for every turn, and a run
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from synth.agents.actions import ANSWERS, COMPRESS, COMPRESS_ANSWER, DELEGATE, view_of
+from synth.agents.actions import ANSWERS, CHECK, COMPRESS, COMPRESS_ANSWER, DELEGATE, JUDGE, NOTED, view_of
 from synth.agents.contract import Decision, History, Policy, Prompt, Step
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.subquestions import SubQuestion, sub_task
@@ -63,6 +64,10 @@ class Management(Described):
     """Helpers in one run at most."""
     helper_turns: int = Field(default=8, ge=1, le=200)
     """Turns of one helper at most."""
+    judge: bool = False
+    """Agents may say whether what they were just shown helps (ReSeek); whether that is true is in ``steps``."""
+    check: bool = False
+    """Agents may say whether they may act, before they change something or decline (MOSAIC)."""
 
 
 class Viewing:
@@ -111,9 +116,13 @@ class Managed(Environment):
         # It stands for ``inner`` wherever a record is compared with the environment that it is replayed in.
         self.name = inner.name  # type: ignore[misc]
         self.version = inner.version  # type: ignore[misc]
-        self.own = tuple(
-            tool for tool, offered in ((COMPRESS, config.compress), (DELEGATE, config.delegate)) if offered
+        offered = (
+            (COMPRESS, config.compress),
+            (DELEGATE, config.delegate),
+            (JUDGE, config.judge),
+            (CHECK, config.check),
         )
+        self.own = tuple(tool for tool, wanted in offered if wanted)
         taken = {tool.name for tool in inner.tools()} & {tool.name for tool in self.own}
         if taken:
             raise InputError(f"the environment has a tool {min(taken)!r} of its own", where=f"management.{min(taken)}")
@@ -161,6 +170,8 @@ class ManagedEpisode(Episode):
         if problem is not None or not text:
             words = problem or f"{next(iter(call.arguments))}: it holds no words"
             return call.answered(f"Wrong arguments for {call.name}: {words}.", "bad_arguments")
+        if tool in (JUDGE, CHECK):
+            return call.answered(NOTED)
         if tool is COMPRESS:
             self._notes = str(call.arguments["notes"])
             return call.answered(COMPRESS_ANSWER)

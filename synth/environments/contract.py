@@ -57,7 +57,7 @@ ID_ARGUMENTS = frozenset(("document", "entity"))
 judges a call knows by that what it goes for, in any environment."""
 WORD_ARGUMENTS = frozenset(("query", "name"))
 """Arguments by these names take words to look things up by."""
-PROGRAM_ARGUMENTS = frozenset(("replacement", "file_text", "program"))
+PROGRAM_ARGUMENTS = frozenset(("replacement", "file_text", "program", "sql"))
 """Arguments by these names take text of programs: work, which claims nothing."""
 
 

@@ -18,6 +18,7 @@ from synth.environments.shown import (
     Matches,
     Page,
     Result,
+    Rows,
     Shown,
     Text,
     listing,
@@ -66,6 +67,7 @@ PURPOSE = {
     "filter": "`filter` lists the pages that have a value in a field",
     "count": "`count` says how many pages hold given words",
     "calculate": "`calculate` works out sums over numbers, quantities and dates that you have read",
+    "query": "`query` answers a SELECT over tables of facts; the table `tables` lists them",
 }
 """What an agent is told of a tool that not every search has."""
 
@@ -85,10 +87,12 @@ _HEADING = re.compile(r"- page (\d+): (#+) (.*)")
 _LISTING = re.compile(r'(\d+) pages? with (\w+) "(.*)", part (\d+) of (\d+)[:.]')
 _COUNT = re.compile(r'(\d+) of (\d+) pages(?: with (\w+) "(.*)")? hold "(.*)"\.')
 _RESULT = re.compile(r"((?:[Yy]ears from|[(-]*\d)[^=]*) = (-?\d[^=]*)")
+_ROWS = re.compile(r'(\d+) rows? for "(.*)"[:.]')
+_EMPTY = "–"
 _MATCH = re.compile(r"\d+\. page (\d+), character (\d+): (.*)")
 
 
-def render(shown: Hits | Page | Matches | Headings | Listing | Count | Result) -> str:
+def render(shown: Hits | Page | Matches | Headings | Listing | Count | Result | Rows) -> str:
     """The text of an observation."""
     match shown:
         case Hits(query, hits):
@@ -109,6 +113,11 @@ def render(shown: Hits | Page | Matches | Headings | Listing | Count | Result) -
             return f'{number} of {of} pages{where} hold "{words}".'
         case Result(expression, value):
             return f"{expression} = {value}"
+        case Rows(sql, heading, rows, total):
+            head = f'{_count(total, "row", "rows")} for "{sql}"{":" if rows else "."}'
+            lines = [" | ".join(cell or _EMPTY for cell in row) for row in (heading, *rows)] if rows else []
+            more = [f"(The first {len(rows)} of {total} rows.)"] if total > len(rows) else []
+            return "\n".join([head, *lines, *more])
     where = f'for "{shown.pattern}" in {link(shown.title, shown.document)} ({_count(shown.pages, "page", "pages")})'
     if not shown.total:
         return f"No match {where}."
@@ -140,6 +149,10 @@ def read(text: str) -> Shown:
         return Count(head[5], head[3] or "", head[4] or "", int(head[1]), int(head[2]))
     if head := _RESULT.fullmatch(text):
         return Result(head[1], head[2])
+    if head := _ROWS.fullmatch(first):
+        table = [tuple("" if cell == _EMPTY else cell for cell in line.split(" | ")) for line in rest.split("\n")]
+        more = len(table) > 1 and re.fullmatch(r"\(The first \d+ of \d+ rows\.\)", table[-1][0]) is not None
+        return Rows(head[2], table[0] if rest else (), tuple(table[1:-1] if more else table[1:]), int(head[1]))
     if (head := _MATCHES.fullmatch(first)) and (thing := next(find_links(head[3]), None)):
         matches = (_MATCH.fullmatch(line) for line in rest.split("\n"))
         found = tuple(Match(int(match[1]), int(match[2]), match[3]) for match in matches if match)

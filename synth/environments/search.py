@@ -25,6 +25,7 @@ from synth.environments.contract import (
     refusal,
     results_argument,
 )
+from synth.environments.fact_tables import QUERY_TOOL, FactTables, queried
 from synth.environments.identifiers import Identifiers
 from synth.environments.own_tools import OwnTool
 from synth.environments.pages import OUTLINE_TOOL, PURPOSE, SEARCH_TOOLS, search_in
@@ -66,7 +67,7 @@ class DocumentTable(Protocol):
         """Row ``number`` as a ``Document``."""
 
 
-Tool = Literal["search", "open", "find", "outline", "filter", "count", "calculate"]
+Tool = Literal["search", "open", "find", "outline", "filter", "count", "calculate", "query"]
 DEFAULT_TOOLS: tuple[Tool, ...] = ("search", "open", "find")
 
 
@@ -74,7 +75,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "7"
+    version: ClassVar[str] = "8"
 
     def __init__(
         self,
@@ -93,6 +94,7 @@ class SearchEnvironment(Environment):
         tools: Sequence[str] = DEFAULT_TOOLS,
         collections: Divided | None = None,
         holding: Callable[[str], Collection[int]] | None = None,
+        tables: FactTables | None = None,
     ) -> None:
         """
         Args:
@@ -108,6 +110,7 @@ class SearchEnvironment(Environment):
             simulator: Writes the results, useful and noisy ones, in place of the index; None = nobody does.
             tools: Which tools there are; ``module:function`` is one of the user's.
             collections: The pages in their collections, each with a search of its own; None = they are one.
+            tables: The facts of the collection, for ``query``.
             holding: Row numbers of the pages that hold all of the words of a text, for ``count``.
         """
         self.index = index
@@ -122,6 +125,7 @@ class SearchEnvironment(Environment):
         self._places = places or {}
         self.simulator = simulator
         self.collections = collections
+        self.tables = tables or FactTables(())
         names = () if collections is None else tuple(collections.wanted.of)
         self._within = {f"search_{name}": collections.rows(name) for name in names if collections is not None}
         self.catalogue = Catalogue(documents.arrow, holding)
@@ -149,6 +153,8 @@ class SearchEnvironment(Environment):
             yield self.catalogue.count_tool()
         if "calculate" in wanted:
             yield CALCULATE_TOOL
+        if "query" in wanted:
+            yield QUERY_TOOL
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return tuple(self.by_name.values())
@@ -263,7 +269,7 @@ class SearchEpisode(Episode):
         if own is not None:
             return own.call(call, self.environment)
         does = {"open": self._open, "find": self._find, "outline": self._outline}
-        does |= {"filter": self._filter, "count": self._count, "calculate": calculated}
+        does |= {"filter": self._filter, "count": self._count, "calculate": calculated, "query": self._query}
         return does.get(call.name, self._search)(call)
 
     def _search(self, call: ToolCall) -> ToolResult:
@@ -366,6 +372,15 @@ class SearchEpisode(Episode):
     def _count(self, call: ToolCall) -> ToolResult:
         words, field, value = (one_line(str(call.arguments.get(name, ""))) for name in ("words", "field", "value"))
         return _said(call, self.environment.catalogue.count(words, field, value))
+
+    def _query(self, call: ToolCall) -> ToolResult:
+        wanted = call.arguments.get("document")
+        document = None if wanted is None else self._document_of(str(wanted).split("#", 1)[0])
+        if wanted is not None and document is None:
+            return call.answered(
+                f"There is no document {wanted!r}. Take one that a result or a link shows.", "not_found"
+            )
+        return queried(call, self.environment.tables, document)
 
     def _around(self, document: Document, match: re.Match[str]) -> str:
         start, end = around(document, match.start(), match.end(), self.environment.context)

@@ -39,8 +39,8 @@ class Search(EnvironmentKeys):
     tools: tuple[Tool | Annotated[str, StringConstraints(pattern=OWN_TOOL)], ...] = DEFAULT_TOOLS
     """Which tools agents have: ``search`` and ``open``, and as you like ``find`` (a text in the open document),
     ``outline`` (headings of a document), ``filter`` (pages by kind, folder, year or licence), ``count`` (pages that
-    hold words), ``calculate`` (sums over what was read, SciResearcher), and functions of yours as
-    ``module:function``."""
+    hold words), ``calculate`` (sums over what was read), ``query`` (SQL over the facts as tables, and over the tables
+    of a page; both after SciResearcher), and functions of yours as ``module:function``."""
     collections: Collections | None = None
     """Several collections, each with a search of its own; empty = the pages are one."""
     noise: Noise | None = None

@@ -26,6 +26,7 @@ __all__ = [
     "Page",
     "Relations",
     "Result",
+    "Rows",
     "Shown",
     "Text",
     "listing",
@@ -228,6 +229,21 @@ class Result(Shown):
     @property
     def passages(self) -> tuple[Passage, ...]:
         return (Passage(f"{self.expression} = {self.value}", (), "", ""),)
+
+
+@dataclass(frozen=True)
+class Rows(Shown):
+    """What a query of tables gives."""
+
+    sql: str
+    heading: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    total: int
+    """How many there are; more than ``rows`` where only the first are shown."""
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        return tuple(Passage(" | ".join(row), (), "", "") for row in self.rows)
 
 
 @dataclass(frozen=True)

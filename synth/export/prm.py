@@ -19,6 +19,7 @@ _TURN_VALUES: Mapping[str, pa.DataType] = {
     "matched": pa.bool_(),
     "information_gain": pa.float64(),
     "advantage": pa.float64(),
+    "judged_right": pa.bool_(),
     "score": pa.float64(),
 }
 """What a turn was worth beside its label: null where it was not measured."""

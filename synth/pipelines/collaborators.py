@@ -56,12 +56,12 @@ __all__ = [
     "installed",
     "named",
     "own_limits",
+    "parts_of",
     "perturber_of",
     "policy",
     "prompt_values",
     "proposing",
     "reflector_of",
-    "retriever_of",
     "scorer_of",
     "spec_of",
     "summaries_of",
@@ -110,7 +110,7 @@ def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     if isinstance(recipe.environment, OwnPlace):
         source = source_of(recipe.environment.made_by, "environment.made_by")
         return named("environments", kind, options, source=source)
-    parts = retriever_of(recipe.environment.model_dump())
+    parts = parts_of(recipe.environment.model_dump())
     own = {}
     if isinstance(recipe.environment, Search):
         own = {name: OwnTool(name).source for name in recipe.environment.tools if ":" in name}
@@ -137,20 +137,22 @@ def vectors_of(place: Mapping[str, Any]) -> tuple[Implementation, Vectors] | Non
     return named("encoders", wanted.encoder, wanted.encoder_options, **libraries), wanted
 
 
-def retriever_of(place: Mapping[str, Any]) -> dict[str, Implementation]:
-    """The ``retriever`` of an environment with these keys, for its parts; empty if none is named.
+def parts_of(place: Mapping[str, Any]) -> dict[str, Implementation]:
+    """The collaborators of an environment with these keys: its ``retriever``, and facts as ``tables`` for a tool.
 
     Raises:
         InputError: an unknown retriever or encoder.
     """
+    asked = "query" in (place.get("tools") or ())
+    tables = {"tables": Implementation(kind="facts", factory=assistant("fact_tables"))} if asked else {}
     kind = place.get("retriever")
     if kind is None:
-        return {}
+        return tables
     made = named("retrievers", kind, {})
     if (vectors := vectors_of(place)) is not None:
         encoder, wanted = vectors
         made = made.model_copy(update={"options": {"index": wanted.index}, "parts": {"encoder": encoder}})
-    return {"retriever": made}
+    return {"retriever": made, **tables}
 
 
 def policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:

@@ -14,7 +14,7 @@ from synth.environments.contract import STATEFUL, Environment, EnvironmentSpec, 
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.graph.graph import Graph
-from synth.pipelines.collaborators import retriever_of, vectors_of
+from synth.pipelines.collaborators import parts_of, vectors_of
 from synth.registry import find
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow
@@ -186,7 +186,7 @@ def open_environment(options: Mapping[str, Any], inputs: Any = None) -> Environm
     if spec.needs and inputs is None:
         what = f"an environment of kind {kind} needs {' and '.join(spec.needs)}"
         raise InputError(what, where="environment", mend="give a dataset")
-    parts = {name: part.make(inputs=inputs) for name, part in retriever_of(given).items()}
+    parts = {name: part.make(inputs=inputs) for name, part in parts_of(given).items()}
     given = {key: value for key, value in given.items() if key not in ("retriever", "vectors")} | parts
     try:
         made = spec(inputs=inputs, **given)

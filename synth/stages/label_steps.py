@@ -34,7 +34,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     """By the task's evidence and, where the runs were searched for critical steps, by what branching showed."""
 
     name = "label_steps"
-    version = 16
+    version = 17
     config_type = LabelStepsConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -61,6 +61,8 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
             labels = tuple(rule(row, task, labels))
         for labelled in labels:
             tried = found.get(labelled.step)
+            if labelled.judged_right is not None:
+                self.context.metrics.add("judged_right", labelled.judged_right)
             by_judge = labelled.label_reason is LabelReason.JUDGED
             self.context.metrics.add("judged", by_judge)
             rows.append(

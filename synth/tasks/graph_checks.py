@@ -161,7 +161,7 @@ def _shortcuts(draft: Draft, facts: Facts, pages: Pages | None, config: CheckCon
         yield from () if config.entries else _known_extremes(walk, facts)
     if draft.shape in ("comparison", "computation"):
         yield from _near_candidates(walk, facts, config)
-    if draft.shape == "computation":
+    if draft.shape in ("computation", "total"):
         quotes = " ".join(hop.evidence.quote for hop in walk.hops)
         if found := mentions(quotes, [draft.answer, *draft.answer_aliases]):
             yield f"the computed {found!r} stands in the evidence"

@@ -97,17 +97,6 @@ def test_a_build_through_http_gives_the_trajectories_of_the_build_in_process(
     assert "toy-teacher" in published
 
 
-@pytest.mark.benchmark
-@pytest.mark.timeout(3600)
-def test_three_hundred_tasks(tmp_path: Path, world_store: Path) -> None:
-    base: dict[str, Any] = {"tasks": 300, "store": world_store}
-    here = synth.build("world-search", out=tmp_path / "here", settings=LEAN, **base)
-    with serve(here) as server:
-        there = synth.build("world-search", out=tmp_path / "there", settings={**LEAN, **bound(server)}, **base)
-        assert server.errors == []
-    assert compare(here, there) == 300 * 3
-
-
 AGENT = '''
 """An agent of somebody else's."""
 

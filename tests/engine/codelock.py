@@ -45,7 +45,8 @@ EXEMPT: dict[str, str] = {
 }
 """Modules (with everything below them) that no lock covers."""
 
-LEXICON = "synth.lexicon.reading"
+LEXICON = "lexicon.reading"
+"""In our package, or in the one that a module is in."""
 WORDS: dict[str, str] = {
     "comparison_frames": "frames.yaml",
     "document_words": "documents.yaml",
@@ -248,10 +249,11 @@ def words_of(module: str) -> tuple[tuple[Path, str | None], ...]:
         ValueError: it does not say which.
     """
     nodes = list(_running(_tree(module)))
+    bases = {base for node in nodes if isinstance(node, ast.ImportFrom) and _is_lexicon(base := _base(module, node))}
     readers = {
         alias.name
         for node in nodes
-        if isinstance(node, ast.ImportFrom) and _base(module, node) == LEXICON
+        if isinstance(node, ast.ImportFrom) and _base(module, node) in bases
         for alias in node.names
     }
     patterns: set[tuple[str, str | None]] = {(WORDS[name], None) for name in readers & WORDS.keys() - {"phrases"}}
@@ -262,10 +264,13 @@ def words_of(module: str) -> tuple[tuple[Path, str | None], ...]:
             if name is None:
                 raise ValueError(f"{module}, line {node.lineno}: name the file of phrases in place")
             patterns.add((WORDS["phrases"].format(name), entries.get(id(node))))
-    lexicon = _file(LEXICON)
-    assert lexicon is not None
-    found = {(file, entry) for pattern, entry in patterns for file in lexicon.parent.glob(pattern)}
+    folders = [path.parent for base in sorted(bases) if (path := _file(base)) is not None]
+    found = {(file, entry) for folder in folders for pattern, entry in patterns for file in folder.glob(pattern)}
     return tuple(sorted(found, key=str))
+
+
+def _is_lexicon(module: str) -> bool:
+    return module.partition(".")[2] == LEXICON
 
 
 def _text(node: ast.expr) -> str | None:

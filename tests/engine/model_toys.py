@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 import os
-import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -133,7 +132,6 @@ class FakeHub:
         seconds: The longest that a reply takes.
         seed: Of the times that replies take.
         budget: After so many requests of this hub, the error ``end`` is raised instead.
-        kill: This process dies at so many requests of this hub: (how many, whether their last reply is stored).
     """
 
     def __init__(
@@ -144,7 +142,6 @@ class FakeHub:
         seed: int = 0,
         budget: int | None = None,
         end: Exception | None = None,
-        kill: tuple[int, bool] | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._calls, self._sent = folder / "calls", folder / "sent"
@@ -154,7 +151,6 @@ class FakeHub:
         self._numbers = itertools.count()
         self._budget = budget
         self._end = end
-        self._kill = kill
         self._tally = Tally("teacher", "toy-1")
         self.at_once = 0
         self.most_at_once = 0
@@ -210,8 +206,6 @@ class FakeHub:
             assert self._end is not None
             raise self._end
         _append(self._sent, request.key)
-        if (number + 1, False) == self._kill:
-            os.kill(os.getpid(), signal.SIGKILL)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
@@ -222,8 +216,6 @@ class FakeHub:
             raise CallFailed(FailureKind.SERVER, "500 from\nnowhere (after 8 attempts)")
         reply = f"{os.getpid():09d}-{number:06d}"
         _append(self._calls, json.dumps([request.key, reply]))
-        if (number + 1, True) == self._kill:
-            os.kill(os.getpid(), signal.SIGKILL)
         self._known[request.key] = reply
 
 

@@ -144,23 +144,26 @@ def test_regenerating_refuses_a_change_without_a_bump(tmp_path: Path) -> None:
     assert problems([], read_locks(path)) == ["a: in the lock and gone: regenerate it"]
 
 
-def test_a_word_is_code_of_whoever_names_its_file(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codelock, "LEXICON", "locked.reading")
-    (package / "reading.py").write_text("def phrases(name): ...\ndef world_lexicon(): ...\n")
-    (package / "low.py").write_text("from locked.reading import phrases\nX = phrases('doubts')['author']\n")
-    (package / "lazy.py").write_text("from locked.reading import world_lexicon as something\n")
+def test_a_word_is_code_of_whoever_names_its_file(package: Path) -> None:
+    lexicon = package / "lexicon"
+    (package / "low.py").write_text("from locked.lexicon.reading import phrases\nX = phrases('doubts')['author']\n")
+    (package / "lazy.py").write_text("from locked.lexicon.reading import world_lexicon as something\n")
     (package / "stage.py").write_text("import locked.low\n")
     for name in ("phrases/doubts", "phrases/orders", "world/works"):
-        (package / name).parent.mkdir(exist_ok=True)
-        (package / f"{name}.yaml").write_text("author: [was written by]\n")
+        (lexicon / name).parent.mkdir(parents=True, exist_ok=True)
+        (lexicon / f"{name}.yaml").write_text("author: [was written by]\n")
+    (lexicon / "reading.py").write_text("def phrases(name): ...\ndef world_lexicon(): ...\n")
+    (lexicon / "__init__.py").write_text("")
     before = fresh_lock()
-    (package / "phrases" / "orders.yaml").write_text("author: [was penned by]\n")
-    (package / "world" / "works.yaml").write_text("author: [was penned by]\n")
-    (package / "phrases" / "doubts.yaml").write_text("# a comment\nauthor: [was written by]\nart: [was painted by]\n")
+    (lexicon / "phrases" / "orders.yaml").write_text("author: [was penned by]\n")
+    (lexicon / "world" / "works.yaml").write_text("author: [was penned by]\n")
+    (lexicon / "phrases" / "doubts.yaml").write_text("# a comment\nauthor: [was written by]\nart: [was painted by]\n")
     assert fresh_lock() == before
-    (package / "phrases" / "doubts.yaml").write_text("author: [was penned by]\n")
+    (lexicon / "phrases" / "doubts.yaml").write_text("author: [was penned by]\n")
     assert [name for name, hash_ in fresh_lock().modules.items() if hash_ != before.modules[name]] == ["locked.low"]
     assert [file.name for file, _ in words_of("locked.lazy")] == ["works.yaml"]
-    (package / "low.py").write_text("from locked.reading import phrases\nX = [phrases(name) for name in 'ab']\n")
+    (package / "low.py").write_text(
+        "from locked.lexicon.reading import phrases\nX = [phrases(name) for name in 'ab']\n"
+    )
     with pytest.raises(ValueError, match=r"locked.low, line 2: name the file of phrases in place"):
         fresh_lock()

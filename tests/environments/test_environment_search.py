@@ -170,7 +170,7 @@ def test_a_collection_without_pages_is_refused_with_what_there_is() -> None:
     [
         ({"tools": ["open"]}, "must name search, open"),
         ({"tools": ["search", "open", "open"]}, "each once"),
-        ({"tools": ["search", "open", "grep"]}, "'outline', 'filter', 'count' or 'calculate'"),
+        ({"tools": ["search", "open", "grep"]}, "'filter', 'count', 'calculate' or 'query'"),
         ({"collections": {"of": {"one": []}}}, "at least two"),
         ({"collections": {"of": {"one": [], "two": []}}}, "only one collection"),
         ({"collections": {"of": {"one": ["a"], "two": ["a"]}}}, "in two collections"),

@@ -26,6 +26,7 @@ from synth.environments.shown import (
     Page,
     Relations,
     Result,
+    Rows,
     Text,
 )
 
@@ -99,6 +100,16 @@ def _count(draw: st.DrawFn) -> Count:
     return Count(draw(_NAMES), field, value, draw(st.integers(0, 99)), draw(st.integers(0, 99)))
 
 
+@st.composite
+def _rows(draw: st.DrawFn) -> Rows:
+    cells = _NAMES.filter(lambda name: "|" not in name and not name.startswith("(The first"))
+    width = draw(st.integers(1, 3))
+    row = st.lists(cells | st.just(""), min_size=width, max_size=width).map(tuple)
+    found = tuple(draw(st.lists(row, max_size=3)))
+    heading = draw(st.lists(cells, min_size=width, max_size=width).map(tuple)) if found else ()
+    return Rows(draw(_WORDS), heading, found, len(found) + (draw(st.integers(0, 9)) if found else 0))
+
+
 _RESULTS = st.builds(
     Result,
     st.sampled_from(["years from 3 May 1900 to 1950", "1,200 km - 350 km", "(3 + 4) / 2"]),
@@ -106,7 +117,7 @@ _RESULTS = st.builds(
 )
 
 
-@given(st.builds(Hits, _WORDS, _HITS) | _page() | _matches() | _headings() | _listing() | _count() | _RESULTS)
+@given(st.builds(Hits, _WORDS, _HITS) | _page() | _matches() | _headings() | _listing() | _count() | _rows() | _RESULTS)
 def test_pages_are_read_back(shown: Any) -> None:
     assert pages.read(pages.render(shown)) == observe(pages.render(shown)) == shown
 

@@ -5,7 +5,6 @@ Requests and answers are lines of JSON on stdin and stdout: what to do and when 
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import json
 import os
@@ -21,15 +20,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 import pyarrow as pa
 from engine_toys import PagesConfig, build_and_forget, plan
-from model_toys import FakeHub, agent, chat_build, chat_plan
+from model_toys import FakeHub, chat_build
 from stand_ins.forked import WARM
 
-from synth.engine import Hub
-from synth.engine.options import StoreHub
 from synth.errors import SynthError
-from synth.models.client import BoundModel
-from synth.models.contract import ChatReply, ChatRequest
-from synth.store import Store, activate, publish
+from synth.store import activate, publish
 
 
 @cache
@@ -53,39 +48,14 @@ def command(request: dict[str, object]) -> None:
     main(list(request["arguments"]))  # type: ignore[call-overload]
 
 
-class _Dying(StoreHub):
-    """A real hub whose process is killed so many seconds after so many calls were asked for."""
-
-    def __init__(self, store: Store, account: str, kill: object) -> None:
-        super().__init__(store, account)
-        self._calls_left, self._seconds = kill if isinstance(kill, list) else (-1, 0.0)
-
-    async def complete(self, model: BoundModel, request: ChatRequest) -> ChatReply:
-        self._calls_left -= 1
-        if self._calls_left == 0:
-            asyncio.get_running_loop().call_later(self._seconds, os.kill, os.getpid(), signal.SIGKILL)
-        return await super().complete(model, request)
-
-
 def chats(request: dict[str, object]) -> None:
-    """Build the toy plan that calls a model: the fake one, or the one at ``url``."""
-    store, folder = Path(str(request["store"])), Path(str(request["calls"]))
-    kill = request["kill"]
-    hub: Hub
-    if request["url"] is None:
-        hub = FakeHub(folder, seed=int(str(request["seed"])), kill=tuple(kill) if isinstance(kill, list) else None)  # type: ignore[arg-type]
-        made = chat_plan()
-    else:
-        hub = _Dying(Store(store), "toy", kill)
-        made = chat_plan(agent=agent(str(request["url"])))
-    failpoint = request["failpoint"]
+    """Build the toy plan that calls a model."""
     chat_build(
-        store,
-        hub,
-        made,
+        Path(str(request["store"])),
+        FakeHub(Path(str(request["calls"]))),
         in_flight=6,
         ledger=Path(str(request["ledger"])),
-        failpoint=None if failpoint is None else str(failpoint),
+        failpoint=str(request["failpoint"]),
     )
 
 

@@ -87,23 +87,6 @@ def test_killed_while_it_grows(zygote: Zygote, tmp_path: Path) -> None:
     finishes(tmp_path, 30)
 
 
-def test_killed_at_random_times(zygote: Zygote, tmp_path: Path) -> None:
-    assert zygote.build(tmp_path / "warm") == 0  # the first build of a process also imports
-    began = time.monotonic()
-    assert zygote.build(tmp_path, pages=200) == 0
-    whole = time.monotonic() - began
-    generator = derive_generator(20, "random kills")
-    killed = 0
-    for number, share in enumerate(generator.random(8)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        code = zygote.build(folder, wanted=20, pages=200, kill_after=whole * float(share))
-        assert code in (0, KILLED)
-        killed += code == KILLED
-        finishes(folder, 20, 200)
-    assert killed > 0
-
-
 def test_killed_with_its_worker_processes(zygote: Zygote, tmp_path: Path) -> None:
     """None of them outlives the build for long; what they still finish does no harm."""
     generator = derive_generator(3, "random kills of processes")

@@ -21,28 +21,18 @@ KILLS = 5
 FAULTS = Faults.all(0.02, seed=3, retry_after="0.2", slow=0.2)
 
 Build = Callable[[str, int], Built]
-Size = tuple[int, int, float]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param((8, 400, 0.2), id="small"),
-        pytest.param((300, 4000, 0.02), id="large", marks=[pytest.mark.benchmark, pytest.mark.timeout(7200)]),
-    ],
-)
-def size(request: pytest.FixtureRequest) -> Size:
-    """Tasks, entities of the world, share of the policy's runs that is searched for critical steps."""
-    found: Size = request.param
-    return found
+SIZE = (8, 400, 0.2)
+"""Tasks, entities of the world, share of the policy's runs that is searched for critical steps."""
 
 
 @pytest.fixture(scope="module")
-def scripted(tmp_path_factory: pytest.TempPathFactory, zygote: Zygote, size: Size) -> Built:
+def scripted(tmp_path_factory: pytest.TempPathFactory, zygote: Zygote) -> Built:
     """Built in process, without any model."""
     folder = tmp_path_factory.mktemp("builds") / "scripted"
     folder.mkdir()
-    _command(zygote, folder, arguments(folder, *size))
+    _command(zygote, folder, arguments(folder, *SIZE))
     return Built(folder, ())
 
 
@@ -56,17 +46,17 @@ def _command(zygote: Zygote, folder: Path, given: list[str], kill_file: Path | N
 
 
 @pytest.fixture(scope="module")
-def build(zygote: Zygote, scripted: Built, size: Size) -> Build:
+def build(zygote: Zygote, scripted: Built) -> Build:
     """``build(name, kills)``: through a server under all faults; killed so many times on its way."""
 
     def made(name: str, kills: int) -> Built:
         folder = with_store_of(scripted.folder, scripted.folder.parent / name)
         generator = derive_generator(1, "kills of builds")
         with serve(scripted.tasks, FAULTS) as at:
-            given = [*arguments(folder, *size), *bound(at.server.url)]
+            given = [*arguments(folder, *SIZE), *bound(at.server.url)]
             done = 0
             for _ in range(kills):
-                at.light(int(generator.integers(2, 20) * size[0] / 8), folder / "kill")
+                at.light(int(generator.integers(2, 20)), folder / "kill")
                 done += _command(zygote, folder, given, folder / "kill") != 0
             assert _command(zygote, folder, given) == 0
             return Built(folder, at.server.log.records(), done)
@@ -157,19 +147,19 @@ def test_cost_is_exact_for_what_was_delivered_and_a_bound_otherwise(built: Built
 
 
 def test_another_run_sends_nothing_and_one_without_its_stages_only_what_is_not_served(
-    zygote: Zygote, scripted: Built, killed: Built, size: Size
+    zygote: Zygote, scripted: Built, killed: Built
 ) -> None:
     """The stages hold all of it; without them the store of calls does, but for replies that it must not serve."""
     _, _, served = killed.books()
     known = {record.sample for record in killed.records if record.request_id in served}
     with serve(scripted.tasks, FAULTS) as at:
-        given = [*arguments(killed.folder, *size), *bound(at.server.url)]
+        given = [*arguments(killed.folder, *SIZE), *bound(at.server.url)]
         assert _command(zygote, killed.folder, given) == 0
         assert at.server.log.records() == ()
         folder = with_store_of(scripted.folder, killed.folder.parent / "without stages")
         for path in killed.folder.joinpath("store").glob("calls.sqlite*"):
             (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / "store" / path.name)
-        assert _command(zygote, folder, [*arguments(folder, *size), *bound(at.server.url)]) == 0
+        assert _command(zygote, folder, [*arguments(folder, *SIZE), *bound(at.server.url)]) == 0
         sent = {record.sample for record in at.server.log.records()}
     assert Built(folder, ()).hashes() == killed.hashes()
     assert sent == {record.sample for record in killed.records} - known

@@ -130,8 +130,7 @@ def test_killed_at_every_kind_of_write_one_after_the_other(
 
 
 def test_killed_at_random_times(zygote: Zygote, tmp_path: Path, undisturbed: Undisturbed) -> None:
-    """Each store is killed until its build is through; then another one begins, alternately with threads. The engine
-    alone is killed at eight more (test_faults_kill.py)."""
+    """Each store is killed until its build is through; then another one begins, alternately with threads."""
     kills_wanted = 6
     generator = derive_generator(20, "random kills of the product")
     kills = runs = 0

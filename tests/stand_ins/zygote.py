@@ -75,29 +75,10 @@ class Zygote:
             failpoint=failpoint,
         )
 
-    def chats(
-        self,
-        folder: Path,
-        *,
-        calls: Path | None = None,
-        seed: int = 0,
-        kill: tuple[int, float] | None = None,
-        failpoint: str | None = None,
-        url: str | None = None,
-        kill_after: float | None = None,
-    ) -> int:
-        """Build the toy plan that calls a model in ``folder/store``; its calls stand in ``calls``."""
-        return self.run(
-            kill_after,
-            do="chats",
-            store=str(folder / "store"),
-            calls=str(calls or folder / "calls"),
-            ledger=str(folder / "ledger"),
-            seed=seed,
-            kill=kill,
-            failpoint=failpoint,
-            url=url,
-        )
+    def chats(self, folder: Path, failpoint: str) -> int:
+        """Build the toy plan that calls a model in ``folder/store``; its calls stand in ``folder/calls``."""
+        paths: dict[str, Any] = {name: str(folder / name) for name in ("store", "calls", "ledger")}
+        return self.run(do="chats", failpoint=failpoint, **paths)
 
     def close(self) -> None:
         self._pipe(self._process.stdin).close()

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TypeGuard
 
 from synth.agents.contract import History, Prompt, Turn
-from synth.agents.grounding.computed import computations, holds
+from synth.agents.grounding.computed import computations, holds, worked_out
 from synth.agents.grounding.own_words import OwnWords, prose_of
 from synth.agents.grounding.written import relative_forms, written_forms
 from synth.environments.contract import ID_ARGUMENTS, PROGRAM_ARGUMENTS
@@ -190,6 +190,8 @@ def ungrounded(
             list(_computed(number, step.turn, seen))
         for result in step.results:
             seen.add(result.content)
+            for value in worked_out(result.content):
+                seen.add_result(value)
     return found
 
 

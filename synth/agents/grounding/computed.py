@@ -14,12 +14,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from synth.environments.observed import observe
+from synth.environments.shown import Rows
 from synth.schemas.tasks import Task
 from synth.tasks.values import Measure, difference, parse_measure, total
 from synth.text.dates import parse_date
 from synth.text.numbers import parse_quantity
 
-__all__ = ["Computation", "answer_is_computed", "computations", "counted", "holds", "measure_of"]
+__all__ = ["Computation", "answer_is_computed", "computations", "counted", "holds", "measure_of", "worked_out"]
 
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 _QUANTITY = rf"{_NUMBER}(?: (?:square |cubic )?[^\W\d_]+²?)?"
@@ -28,6 +30,7 @@ _YEARS = re.compile(
     rf"\b[Ff]rom (?P<early>[^.:;]+?) to (?P<late>[^.:;]+?) makes (?P<result>{_NUMBER}) (?:full )?years?\b"
 )
 _SUM = re.compile(rf"(?P<left>{_QUANTITY}(?: [+−-] {_QUANTITY})+) = (?P<result>{_QUANTITY})")
+_CALL = re.compile(r"\w+\(.*\)")
 _BORDER = re.compile(r", and |, | and ")
 
 
@@ -90,6 +93,15 @@ def holds(made: Computation, is_seen: Callable[[str], bool]) -> bool:
     return (
         found is not None and abs(float(found[0]) - result.number) < 1e-6 and result.unit in ("", found[1].casefold())
     )
+
+
+def worked_out(observation: str) -> Iterator[str]:
+    """What a query of tables worked out: the cells under headings that call a function ("SUM(population)")."""
+    shown = observe(observation)
+    if not isinstance(shown, Rows):
+        return
+    for row in shown.rows:
+        yield from (cell for name, cell in zip(shown.heading, row, strict=True) if _CALL.match(name) and cell)
 
 
 def counted(listed: str, number: int, is_seen: Callable[[str], bool]) -> bool:

@@ -183,6 +183,7 @@ class Operations:
         read = [_trim(one.value.name) for one in ordered]
         sign = " + " if deed.kind == "sum" else " - "
         expression = f"years from {read[0]} to {read[-1]}" if dated else sign.join(read)
+        each = any(self._state.reading.clues[number].every for number in deed.over)
         if self._calculator and expression not in self._refused():
             if expression not in self._seen.results:
                 self.to_calculate = expression
@@ -197,6 +198,8 @@ class Operations:
                 else f"{worked_out:,} {found[1]}".strip()
             )
             intent = "apart" if deed.kind == "difference" else "added"
+        if each:
+            self._thoughts.add("told_each", told=_said(ordered))
         if dated:
             full = result if measures[0].kind == "year" else result.replace(" ", " full ", 1)
             early, late = ordered[0].value.name, ordered[-1].value.name

@@ -26,6 +26,7 @@ PHRASES = {
     **phrases("plans"),
     **phrases("code"),
     **phrases("delegation"),
+    **phrases("tables"),
 }
 _SET_NOTES = ("postpone", "member", "members", "complete", "about", "told", "untold", "keep", "strike")
 """Leaves a condition for later; put on the list; no more of them; whom it looks at; what it read of that one; what it

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from pydantic import BaseModel
 
 from synth.agents.actions import DELEGATE
 from synth.agents.contract import Decision, History, Policy, Prompt, Turn
+from synth.agents.judging import Judging
+from synth.agents.scripted.choosing import Mistakes
 from synth.agents.scripted.code.players import CodePolicy, CodeTeacher
 from synth.agents.scripted.config import (
     CodePolicyConfig,
@@ -32,6 +34,7 @@ from synth.agents.scripted.graph.teacher import GraphGoldChooser
 from synth.agents.scripted.matching import Lexicon
 from synth.agents.scripted.pages.lists import PagePlanner
 from synth.agents.scripted.pages.policy import PageReadingChooser
+from synth.agents.scripted.pages.querying import gold_columns, likely_columns, querying_turn
 from synth.agents.scripted.pages.teacher import PageGoldChooser
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Reading, read_task
@@ -40,6 +43,7 @@ from synth.agents.scripted.state import State, state_of
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.environments.contract import ToolSchema
+from synth.environments.fact_tables import QUERY_TOOL
 from synth.identity import versioned
 from synth.schemas.code import Mutated
 from synth.schemas.plans import Planned
@@ -112,6 +116,10 @@ class ScriptedTeacher:
             turn = delegating_turn(self._task, history, generator)
             if turn is not None:
                 return Decision(turn)
+        if QUERY_TOOL in prompt.tools:
+            turn = querying_turn(self._reading, history, generator, partial(gold_columns, self._task))
+            if turn is not None:
+                return Decision(turn)
         state = state_of(self._reading, history)
         planner = gold_planner(self._task, state, self._lexicon, self._config, generator, prompt.tools)
         planner.together = True
@@ -140,6 +148,12 @@ class ScriptedPolicy:
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
         if not prompt.tools:
             return Decision(_closed_book(self._reading, generator))
+        if QUERY_TOOL in prompt.tools:
+            mistakes = Mistakes(self._config.skill, len(history), generator)
+            choose = partial(likely_columns, self._reading, self._lexicon, self._config, mistakes)
+            turn = querying_turn(self._reading, history, generator, choose, forgets=lambda: self._forgets(mistakes))
+            if turn is not None:
+                return Decision(turn, tuple(mistakes.injected))
         state = state_of(self._reading, history)
         chooser = self._adapter.reading(state, self._lexicon, self._config, generator)
         make: Any = self._adapter.planner
@@ -149,6 +163,12 @@ class ScriptedPolicy:
         if isinstance(planner, PagePlanner):
             planner.tools = frozenset(tool.name for tool in prompt.tools)
         return Decision(chooser.corrupt(planner.turn()), tuple(chooser.injected))
+
+    def _forgets(self, mistakes: Mistakes) -> bool:
+        if not mistakes.errs(self._config.skipped_check):
+            return False
+        mistakes.log("skipped_check", "the condition is left out of the query")
+        return True
 
 
 def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
@@ -179,6 +199,10 @@ def scripted_policy(
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
+    return Judging(_player(task, role, language, lexicon, options), task)
+
+
+def _player(task: Task, role: Role, language: str, lexicon: Lexicon | None, options: dict[str, Any]) -> Policy:
     if Mutated.stand_in(task.details):
         if role == "policy":
             return CodePolicy(CodePolicyConfig(**options))

@@ -9,6 +9,7 @@ from synth.annotate.evidence.assessment import Effect
 from synth.annotate.labels import endings, rules
 from synth.annotate.labels.contract import Label, LabelRule, RunContext, StepContext, is_own_fault
 from synth.annotate.labels.findings import Finding, gold_matches
+from synth.annotate.labels.judged import judged_right
 from synth.annotate.labels.outcomes import behaviours_of, failure_of, mask_of, wrong_names
 from synth.annotate.labels.tested import measured_by_tests
 from synth.annotate.labels.walkless import Measured, measured_by_results
@@ -83,6 +84,7 @@ class StepLabel(Row):
     information_gain: float | None
     progress: float | None
     gold_match: int | None
+    judged_right: bool | None
     train: bool
     train_reason: NonEmpty
     split: Split
@@ -172,6 +174,7 @@ def label(
     unknown = next((n for n, one in enumerate(every) if one.sign is None), len(every))
     matches = gold_matches(task, history) if task.walk.hops else [None] * len(history)
     reasons = [one.reason for one in every]
+    right = judged_right(task, history, found)
     behaviours = behaviours_of(task, history, found, reasons)
     failure = None if row.success else failure_of(row, task, history, found, reasons)
     wrong = wrong_names(row, task, history, "" if first is None else _about(every[first], found[first]))
@@ -201,6 +204,7 @@ def label(
                 information_gain=len(finding.new_hops) / total if total else None,
                 progress=len(finding.hops) / total if total else None,
                 gold_match=matches[number],
+                judged_right=right[number],
                 train=train,
                 train_reason=why,
                 split=row.split,

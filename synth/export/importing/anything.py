@@ -84,4 +84,4 @@ def _read(value: Mapping[str, Any]) -> Trajectory | TrajectoryRow:
     return (GROUP_CHAT if is_group(found) else OPENAI).read(found)
 
 
-AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=9)
+AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=10)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from synth.lexicon.model import EntityTypeEntry, InSize, QuestionWords, RelationEntry
+from synth.lexicon.model import EntityTypeEntry, FramedComparison, InSize, QuestionWords, RelationEntry
 from synth.schemas.documents import ValueKind
 from synth.text.inflection import article, capital, imperative, plural, third_person
 
@@ -243,6 +243,13 @@ def _verb(first: str, rest: str) -> tuple[str, QuestionWords]:
     return f"{{s}} {first} {rest + ' ' if rest else ''}{{o}}.", QuestionWords(subject_does=(does,), tense="present")
 
 
+_ADDED = frozenset(
+    "area population mass weight length duration distance cost price revenue budget income profit sales production "
+    "capacity consumption emissions circulation attendance enrollment volume".split()
+)
+"""What several things have in common as a sum: "the combined area", but no combined density."""
+
+
 def _valued(noun: str, shape: RelationShape) -> tuple[str, QuestionWords, InSize | None]:
     words = QuestionWords(
         subject_does=(f"has | _ as {_own(noun, shape)}",)
@@ -265,6 +272,7 @@ def _valued(noun: str, shape: RelationShape) -> tuple[str, QuestionWords, InSize
             less=(f"has the {less} [{noun}]",),
             most=(f"has the {most} [{noun}]",),
             least=(f"has the {least} [{noun}]",),
+            together=FramedComparison(frame="combined") if noun.split()[-1] in _ADDED else (),
         ),
     )
 
@@ -283,6 +291,7 @@ def _counted(things: str, noun: str) -> tuple[str, QuestionWords, InSize]:
         less=(f"has fewer [{things}]",),
         most=(f"has the most [{things}]",),
         least=(f"has the fewest [{things}]",),
+        together=FramedComparison(frame="altogether", things=things),
     )
     return f"The {noun} of {{s}} is {{o}}.", words, size
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from preference_world import PreferenceWorld, adp_problems
+from stand_ins.bare import bare
 
 from synth.annotate.preferences.select import Selection, balance_lengths, select
 from synth.annotate.preferences.trajectory import trajectory_pairs
@@ -34,15 +35,13 @@ def content(turns: int) -> tuple[ContentItem, ...]:
 
 
 def run(number: int, turns: int, correct: bool | None, role: Role = "policy", task: str = "t") -> TrajectoryRow:
-    return TrajectoryRow(
-        schema_version="1.2.0",
+    return bare(
+        TrajectoryRow,
         id=f"trajectory-{number:03d}",
         content=content(turns),
         task_id=task,
         rollout=number,
         role=role,
-        model=None,
-        privileged=False,
         success=correct is True,
         verdict=Verdict(correct=correct, rule="exact", evidence="e"),
         answer="x",
@@ -50,12 +49,6 @@ def run(number: int, turns: int, correct: bool | None, role: Role = "policy", ta
         turns=turns,
         tool_calls=turns - 1,
         split="train",
-        licence=None,
-        system_prompt="s",
-        tool_schemas=(),
-        environment="search",
-        environment_version="1",
-        provenance=PROVENANCE,
     )
 
 
@@ -155,31 +148,21 @@ def pair(
         rejected_n=4,
         verified=verified,
     )
-    return PreferenceRow(
+    return bare(
+        PreferenceRow,
         id=f"p{number:03d}",
         kind=kind,
-        family="decision",
         task_id="t",
         trajectory_id=of,
         step=step,
-        system_prompt="s",
-        tool_schemas=(),
         prompt=(QUESTION,),
         chosen=content(lengths[0])[1:],
         rejected=content(lengths[1])[1:],
         same_kind=same,
         position="whole" if whole else "later",
         nature="whole" if whole else "decision",
-        from_success=False,
-        difference="d",
-        why="w",
         strength=strength if step_pair else None,
-        rejected_by="policy",
-        first_deviation=None,
-        selected=False,
         split="train",
-        licence=None,
-        provenance=PROVENANCE,
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from preference_world import PreferenceWorld, act, adp_problems, redo
+from stand_ins.bare import bare
 
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
@@ -38,7 +39,8 @@ class Searched:
 def step_rows(run: TrajectoryRow, found: dict[int, Criticality], first_error: int | None = None) -> tuple[StepRow, ...]:
     ranges = turn_ranges(run.content)
     return tuple(
-        StepRow(
+        bare(
+            StepRow,
             id=f"{run.id}/{number}",
             trajectory_id=run.id,
             task_id=run.task_id,
@@ -47,24 +49,10 @@ def step_rows(run: TrajectoryRow, found: dict[int, Criticality], first_error: in
             content_end=end,
             role=run.role,
             action_kind=action_kind(run.content[start:end]),
-            label=0,
-            label_reason=LabelReason.NEUTRAL,
-            label_detail="",
             first_error=number == first_error,
-            failure=None,
-            behaviours=(),
-            information_gain=0.0,
-            progress=0.0,
-            gold_match=-1,
-            score=None,
             criticality=found.get(number),
-            first_error_branching=None,
-            advantage=None,
-            pivot=False,
             train=True,
-            train_reason="-",
             split=run.split,
-            provenance=PROVENANCE,
         )
         for number, (start, end) in enumerate(ranges)
     )
@@ -333,14 +321,13 @@ def test_position_and_nature_by_brute_force(failures: list[Searched], data: st.D
     ]
     action = ApiAction(function="search", kwargs={"query": run.content[0].content[:-1]})  # type: ignore[union-attr]
     tried = [
-        ContinuationRow(
+        bare(
+            ContinuationRow,
             id=f"b{n}",
             trajectory_id=run.id,
             task_id=run.task_id,
             step=n,
             side="alternative",
-            alternative=0,
-            sample=0,
             action_kind="search",
             content=(
                 action.model_copy(update={"tool_call_id": "x"}),
@@ -348,11 +335,8 @@ def test_position_and_nature_by_brute_force(failures: list[Searched], data: st.D
             ),
             success=True,
             verdict=run.verdict,
-            answer=None,
             stop_reason=run.stop_reason,
-            turns=1,
             split=run.split,
-            provenance=PROVENANCE,
         )
         for n in range(len(ranges))
     ]

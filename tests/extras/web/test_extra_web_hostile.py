@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -106,44 +101,6 @@ def test_no_way_leads_out_and_each_is_told(episode: WebEpisode, way: str) -> Non
     assert 'heading 1 "Trap"' in said.content
     assert said.page is not None
     assert said.page.url.startswith("http://site.test/")
-
-
-def _processes() -> list[int]:
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (process / "comm").read_text().strip().startswith(("chrom", "headless_shell", "google-chrome")):
-                found.append(int(process.name))
-    return found
-
-
-@pytest.fixture
-def stalling() -> Iterator[None]:
-    """One process of the browser after the other stands still for up to a tenth of a second."""
-    chance, over = Random(5), threading.Event()
-
-    def stall() -> None:
-        while not over.is_set():
-            for process in chance.sample(found := _processes(), len(found)):
-                with contextlib.suppress(OSError):
-                    os.kill(process, signal.SIGSTOP)
-                    over.wait(chance.uniform(0.01, 0.12))
-                    os.kill(process, signal.SIGCONT)
-                over.wait(chance.uniform(0, 0.02))
-
-    thread = threading.Thread(target=stall)
-    thread.start()
-    yield
-    over.set()
-    thread.join()
-
-
-@pytest.mark.benchmark
-@pytest.mark.usefixtures("stalling")
-def test_each_is_told_on_a_crowded_machine(episode: WebEpisode) -> None:
-    for way in [*WAYS] * 4:
-        test_no_way_leads_out_and_each_is_told(episode, way)
-        assert _processes()
 
 
 def test_a_script_that_fails_is_told(episode: WebEpisode, tmp_path: Path) -> None:

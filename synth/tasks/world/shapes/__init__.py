@@ -24,6 +24,7 @@ from synth.tasks.world.shapes.intersection import propose_intersection
 from synth.tasks.world.shapes.parallel import propose_parallel
 from synth.tasks.world.shapes.superlative import propose_superlative
 from synth.tasks.world.shapes.temporal import propose_temporal
+from synth.tasks.world.shapes.total import propose_total
 from synth.tasks.world.view import WorldView
 
 __all__ = ["SHAPES", "ShapeMaker"]
@@ -40,6 +41,7 @@ SHAPES: Mapping[str, ShapeMaker] = MappingProxyType(
         "parallel": propose_parallel,
         "superlative": propose_superlative,
         "temporal": propose_temporal,
+        "total": propose_total,
     }
 )
 """One maker per shape that has a module."""

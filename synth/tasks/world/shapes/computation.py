@@ -24,7 +24,7 @@ from synth.tasks.world.shapes.sketch import Sketch, pick
 from synth.tasks.world.view import Answer, WorldView
 from synth.tasks.world.wording import Noun
 
-__all__ = ["propose_computation"]
+__all__ = ["computed", "propose_computation"]
 
 
 def propose_computation(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | None:
@@ -46,7 +46,7 @@ def propose_computation(view: WorldView, split: Split, rng: np.random.Generator)
         return None  # "how many years lie between": several, or none would ask
     sketch = Sketch(view)
     slot, over = add_sides(sketch, sides)
-    result, answer = _result(number)
+    result, answer = computed(number)
     sketch.operation(operation, over, [result], slot + 1)
     worded = pick(_families(sides, wording, operation, number[1], slot, rng), None, rng)
     if worded is None:
@@ -62,7 +62,7 @@ def _agreed(measures: list[Measure]) -> bool:
     return found is not None and found[0] == abs(measures[0].year - measures[1].year)
 
 
-def _result(number: tuple[int | float, str]) -> tuple[Node, Answer]:
+def computed(number: tuple[int | float, str]) -> tuple[Node, Answer]:
     """The computed value as a node and as an answer."""
     amount, unit = number
     text = plain_number(amount, unit)
@@ -91,7 +91,7 @@ def _age(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | Non
     sketch = Sketch(view)
     first = sketch.hop(side.step, 0)
     over = [sketch.hop(born, 1, (first,)), sketch.hop(side.value, 1, (first,))]
-    result, answer = _result(number)
+    result, answer = computed(number)
     sketch.operation("difference", over, [result], 2)
     who = side.text
 

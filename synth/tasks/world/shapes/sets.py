@@ -161,10 +161,19 @@ class Pool:
     @cached_property
     def dated(self) -> Weighted:
         """Sets of three or more whose members all have a date or year. Keys are (relation, port)."""
+        return self._measured_sets(sized=False)
+
+    @cached_property
+    def sized(self) -> Weighted:
+        """Sets of three or more whose members all have a number or quantity that can be added. Keys are (relation,
+        port)."""
+        return self._measured_sets(sized=True)
+
+    def _measured_sets(self, *, sized: bool) -> Weighted:
         groups: dict[Any, Ints] = {}
         for relation in sorted(set(self._view.words.measures) - self._view.blocked):
             whole, facts, _ = self.measured(relation)
-            if facts.sized:
+            if facts.sized != sized or (sized and not self._view.words.measures[relation].together):
                 continue
             for port, sets in self.by_port(whole[self.sizes[whole] >= 3]).items():
                 groups[relation, port] = sets

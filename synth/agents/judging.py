@@ -1,0 +1,87 @@
+"""Actions by which an agent says what it makes of where it stands. They change nothing and are answered in one line;
+how far they are true is measured from the record (:mod:`synth.annotate.labels.judged`).
+
+``judge`` (after ReSeek, arXiv 2510.00568) says beside the next call whether what was just shown helps. ``check`` (after
+MOSAIC) says before the first change, or before the agent declines, whether it may act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from synth.agents.actions import CHECK, JUDGE, SAID, said_of
+from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
+from synth.environments.contract import ToolCall, ToolSchema
+from synth.environments.observed import observe
+from synth.environments.rendering import plain
+from synth.schemas.plans import Planned, Request
+from synth.schemas.tasks import Task
+
+__all__ = ["Judging"]
+
+
+class Judging:
+    """A scripted policy that takes these actions where the environment has them. What it says follows from what it does
+    next: that it goes on from what was shown, that it acts."""
+
+    def __init__(self, policy: Policy, task: Task) -> None:
+        self.privileged = policy.privileged
+        self._policy = policy
+        self._changing = frozenset(Request.of(task.details).changing)
+        self._asks = Planned.stand_in(task.details) and Planned.of(task.details).plan.outcome != "answered"
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        names = {tool.name for tool in prompt.tools}
+        if not names & SAID.keys():
+            return self._policy.act(prompt, history, generator)
+        tools = tuple(tool for tool in prompt.tools if tool.name not in SAID)
+        decision = self._policy.act(prompt.model_copy(update={"tools": tools}), _without(history), generator)
+        turn = decision.turn
+        if CHECK.name in names and self._decides(turn, history):
+            allowed = any(call.name in self._changing for call in turn.calls)
+            return Decision(Turn(thought=turn.thought, calls=(_call(CHECK, allowed),)), decision.injected)
+        if JUDGE.name in names and turn.calls and history and history[-1].results:
+            said = _call(JUDGE, _goes_on(turn, history[-1]))
+            turn = turn.model_copy(update={"calls": (said, *turn.calls)})
+        return Decision(turn, decision.injected, decision.source, decision.shown)
+
+    def _decides(self, turn: Turn, history: History) -> bool:
+        """Whether the turn is the first to change something, or declines to."""
+        if not self._asks or any(said_of(step, CHECK) is not None for step in history):
+            return False
+        changed = any(call.name in self._changing for step in history for call in step.turn.calls)
+        return not changed and (not turn.calls or any(call.name in self._changing for call in turn.calls))
+
+
+def _without(history: History) -> History:
+    """What the policy inside knows of."""
+    made: list[Step] = []
+    for step in history:
+        kept = [place for place, call in enumerate(step.turn.calls) if call.name not in SAID]
+        if len(kept) == len(step.turn.calls):
+            made.append(step)
+        elif kept:
+            calls = tuple(step.turn.calls[place] for place in kept)
+            results = tuple(step.results[place] for place in kept if place < len(step.results))
+            made.append(Step(turn=step.turn.model_copy(update={"calls": calls}), results=results))
+    return tuple(made)
+
+
+def _call(tool: ToolSchema, said: bool) -> ToolCall:
+    return ToolCall(id="x", name=tool.name, arguments={SAID[tool.name]: said})
+
+
+def _goes_on(turn: Turn, last: Step) -> bool:
+    """Whether a turn opens what the last observations list, or quotes what they say."""
+    shown = [observe(result.content) for result in last.results if result.error is None]
+    listed = {hit.document.partition("#")[0] for one in shown for hit in one.results}
+    listed |= {link.place.partition("#")[0] for one in shown for passage in one.passages for link in passage.links}
+    opened = {str(call.arguments.get("document", "")).partition("#")[0] for call in turn.calls}
+    return bool(listed & opened) or _quotes(turn.thought or "", [plain(result.content) for result in last.results])
+
+
+def _quotes(thought: str, texts: Sequence[str]) -> bool:
+    quoted = [quote for quote in thought.split('"')[1::2] if quote]
+    return any(quote in text for quote in quoted for text in texts)
