@@ -118,15 +118,17 @@ def split_of(unit: str, fractions: Mapping[str, float], salt: str = "split") -> 
     return last
 
 
-def versioned(version: int | str) -> Callable[[T], T]:
-    """State the version of a collaborator on the function or class that makes it.
+def versioned(version: int | str, **more: tuple[str, ...]) -> Callable[[T], T]:
+    """State the version of a collaborator on the function or class that makes it, and what else a stage asks of it:
+    ``needs`` (tables and arrays that it is given), ``libraries`` (distributions that can change what it does).
 
     It is in the fingerprint of every stage run that is given the collaborator: bump it with every change that can
     change what the collaborator does. A lock of code hashes makes CI check it.
     """
 
     def state(factory: T) -> T:
-        setattr(factory, "version", int(version))  # noqa: B010
+        for name, value in {"version": int(version), **more}.items():
+            setattr(factory, name, value)
         return factory
 
     return state

@@ -227,6 +227,7 @@ FORMATS: Mapping[str, str] = {
     "trl-grpo-env": "synth.export.rl:TRL_GRPO_ENV",
     "trl-pivots": "synth.export.pivots:TRL_PIVOTS",
     "trl-plans": "synth.export.plans:TRL_PLANS",
+    "trl-corrections": "synth.export.trl:TRL_CORRECTIONS",
     "trl-rft": "synth.export.trl:TRL_RFT",
     "trl-sft": "synth.export.trl:TRL_SFT",
     "trl-tools": "synth.export.decoupled:TRL_TOOLS",
@@ -242,6 +243,7 @@ IMPORTERS: Mapping[str, str] = {
     "openai": "synth.export.importing.chat:OPENAI",
     "openhands": "synth.export.importing.logs:OPENHANDS",
     "rows": "synth.export.importing.rows:ROWS",
+    "sessions": "synth.export.importing.sessions:SESSIONS",
     "sharegpt": "synth.export.importing.chat:SHAREGPT",
     "swe-agent": "synth.export.importing.logs:SWE_AGENT",
 }

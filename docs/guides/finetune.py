@@ -1,7 +1,7 @@
 """Train a model on an export of `synth` with unmodified TRL: python finetune.py MODEL EXPORT OUT [--method dpo].
 
-Exports `trl-sft` and `trl-rft` take the default method, `trl-dpo` takes `--method dpo`, or `--method chosen` to learn
-the chosen sides alone, as rows. Rows are not truncated: `synth export --tokenizer MODEL --max-length N` does that.
+Exports `trl-sft`, `trl-rft` and `trl-corrections` take the default method, `trl-dpo` takes `--method dpo`. Several
+exports with the same columns are trained on together. Rows are not truncated: `synth export --max-length` does that.
 """
 
 import argparse
@@ -13,11 +13,11 @@ import trl
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.trainer_utils import get_last_checkpoint
 
-RATES = {"sft": 5e-4, "chosen": 1e-4, "dpo": 1e-5}  # for a model of 135 million parameters; larger ones want less
+RATES = {"sft": 5e-4, "dpo": 1e-5}  # for a model of 135 million parameters; larger ones want less
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("model", help="a folder, or a name on the Hub; its chat template marks {%% generation %%}")
-parser.add_argument("export", help="the folder that `synth export` wrote")
+parser.add_argument("export", nargs="+", help="the folder that `synth export` wrote, or several")
 parser.add_argument("out", type=Path, help="the folder of the trained model; a rerun resumes in it")
 parser.add_argument("--method", choices=RATES, default="sft")
 parser.add_argument("--rows", type=int, help="how many rows, drawn by the seed; default all")
@@ -26,10 +26,9 @@ parser.add_argument("--rate", type=float, help="learning rate")
 parser.add_argument("--batch", type=int, default=2, help="rows per step")
 parser.add_argument("--seed", type=int, default=7)
 given = parser.parse_args()
-rows = datasets.load_dataset(given.export, split="train").shuffle(seed=given.seed)
+exports = [datasets.load_dataset(folder, split="train") for folder in given.export]
+rows = datasets.concatenate_datasets(exports).shuffle(seed=given.seed)
 rows = rows.select(range(min(given.rows or len(rows), len(rows))))
-if given.method == "chosen":
-    rows = rows.remove_columns("rejected").rename_column("chosen", "completion")
 tokenizer = AutoTokenizer.from_pretrained(given.model)
 dpo, sft = (trl.DPOConfig, trl.DPOTrainer), (trl.SFTConfig, trl.SFTTrainer)
 config, trainer_class = dpo if given.method == "dpo" else sft

@@ -68,6 +68,6 @@ def said_of(step: Step, tool: ToolSchema) -> bool | None:
 
 
 def answer_told(result: ToolResult) -> str | None:
-    """The answer of a helper that the parent reads of; None where there is none."""
+    """The answer that a helper gave, as its parent reads it; None if the result is not a helper's."""
     said, _, _ = result.content.removeprefix(ANSWERS).rpartition("\nIt read ")
     return said if result.error is None and result.content.startswith(ANSWERS) else None

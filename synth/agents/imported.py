@@ -23,6 +23,7 @@ Without a task (:func:`synth.pipelines.importing.import_file`) three more are re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 
@@ -31,13 +32,38 @@ from synth.agents.trajectory import history_of
 from synth.environments.answers import check_task, final_answer
 from synth.environments.contract import Environment, ToolError
 from synth.identity import digest
-from synth.schemas.adp import Action, MessageAction, TextObservation, Trajectory
+from synth.schemas.adp import Action, ContentItem, MessageAction, TextObservation, Trajectory
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import Split
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, Role, StopReason, TrajectoryRow, Verdict
 
-__all__ = ["import_trajectory", "question_of"]
+__all__ = ["from_request", "import_trajectory", "question_of"]
+
+_GREETING = re.compile(
+    r"\W*(?:hi|hello|hey|hallo|greetings|good (?:morning|afternoon|evening|day))(?: there| all| everyone)?\W*", re.I
+)
+_LONGEST_WELCOME = 300
+"""Characters that an agent says at most before anybody has asked for something."""
+
+
+def from_request(trajectory: Trajectory) -> Trajectory:
+    """The trajectory without its small talk: it starts at the user's first request. A welcome by the agent or a bare
+    greeting by the user has nothing to teach; it is kept as ``details.given.opening``."""
+    opening: list[ContentItem] = []
+    for item in trajectory.content:
+        if isinstance(item, TextObservation) and item.source == "user":
+            if not _GREETING.fullmatch(item.content):
+                break
+        elif not isinstance(item, MessageAction) or len(item.content) > _LONGEST_WELCOME:
+            return trajectory
+        opening.append(item)
+    if len(opening) == len(trajectory.content) or not any(isinstance(item, MessageAction) for item in opening):
+        return trajectory
+    given = trajectory.details.get("given")
+    kept = {"opening": [item.model_dump(mode="json", exclude_none=True) for item in opening]}
+    details = {**trajectory.details, "given": {**(given if isinstance(given, Mapping) else {}), **kept}}
+    return trajectory.model_copy(update={"content": trajectory.content[len(opening) :], "details": details})
 
 
 def question_of(trajectory: Trajectory) -> str:

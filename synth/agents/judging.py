@@ -1,8 +1,8 @@
-"""Actions by which an agent says what it makes of where it stands. They change nothing and are answered in one line;
-how far they are true is measured from the record (:mod:`synth.annotate.labels.judged`).
+"""Actions with which an agent assesses its own situation. They change nothing and get a one-line acknowledgement;
+whether they are true is measured afterwards from the record (:mod:`synth.annotate.labels.judged`).
 
-``judge`` (after ReSeek, arXiv 2510.00568) says beside the next call whether what was just shown helps. ``check`` (after
-MOSAIC) says before the first change, or before the agent declines, whether it may act.
+``judge`` (after ReSeek, arXiv 2510.00568) goes with the next call and says whether the last result helps. ``check``
+(after MOSAIC) comes before the first change, or before the agent declines, and says whether it may act.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["Judging"]
 
 
 class Judging:
-    """A scripted policy that takes these actions where the environment has them. What it says follows from what it does
-    next: that it goes on from what was shown, that it acts."""
+    """A scripted policy that takes these actions where the environment offers them. It says what its next move implies:
+    a result helped if the move builds on it, and acting is allowed if it acts."""
 
     def __init__(self, policy: Policy, task: Task) -> None:
         self.privileged = policy.privileged

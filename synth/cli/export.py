@@ -39,7 +39,7 @@ def export(
             "--select",
             metavar="KEY=VALUE",
             help="Which rows, may be given several times: split=train,test role=policy success=true label=1 rating=4 "
-            "behaviour=recovery difficulty=0.2..0.8 chosen=true selected=any kind=verified_step.",
+            "behaviour=recovery repeat=20:2 difficulty=0.2..0.8 chosen=true selected=any kind=verified_step.",
         ),
     ] = None,
     no_thoughts: Annotated[bool, typer.Option("--no-thoughts", help="Leave the agent's thoughts out.")] = False,

@@ -56,8 +56,8 @@ def mock_endpoint(
     known = (
         f"{players.tasks:,} tasks; models {', '.join(players.models)}" if players.tasks else "answers are improvised"
     )
-    print(f"{server.url} ({known})", flush=True)
     try:
+        print(f"{server.url} ({known})", flush=True)
         threading.Event().wait()
     except KeyboardInterrupt:
         server.stop()
@@ -101,8 +101,8 @@ def mock_hub(
     except OSError as error:
         raise InputError(f"it can't be served: {error.strerror}", where=f"{folder}, port {port}") from None
     with server:
-        print(f"HF_ENDPOINT={server.url} HF_TOKEN={token} synth push DIR --repo NAME/NAME", flush=True)
         try:
+            print(f"HF_ENDPOINT={server.url} HF_TOKEN={token} synth push DIR --repo NAME/NAME", flush=True)
             threading.Event().wait()
         except KeyboardInterrupt:
             print(f"{len(server.records):,} requests", flush=True)

@@ -203,9 +203,9 @@ class BuildLoop:
         """Run ``main()`` to its end.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C or a signal that raises it, of a caller in the main thread. ``main()`` was
-                cancelled, and took the time that it wanted; at the second one it ended at once, and at the third
-                nobody waits for it.
+            KeyboardInterrupt: Ctrl-C, or a signal that raises it, while called from the main thread. The first one
+                cancels ``main()`` and lets it clean up, the second ends it at once, and the third returns without
+                waiting for it.
             asyncio.CancelledError: another thread called :meth:`stop`.
         """
         future: Future[T] | None = None

@@ -167,14 +167,10 @@ def _written(cell: _Cell, kind: tuple[ValueKind, str] | None) -> str:
 # --- where tables come from -------------------------------------------------------------------------------------------
 
 
-@versioned(1)
+@versioned(2, needs=("entities", "graph"), libraries=("numpy",))
 def fact_tables(*, inputs: Resources) -> FactTables:
     """A table for each kind of thing in the graph of a build."""
     return FactTables(_kinds(Graph.from_arrays(inputs.arrays("graph")), inputs))
-
-
-fact_tables.needs = ("entities", "graph")  # type: ignore[attr-defined]
-fact_tables.libraries = ("numpy",)  # type: ignore[attr-defined]
 
 
 def _kinds(graph: Graph, inputs: Resources) -> Iterable[_Table]:

@@ -42,13 +42,7 @@ from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = [
-    "DEFAULT_TOOLS",
-    "DocumentTable",
-    "SearchEnvironment",
-    "SearchEpisode",
-    "Tool",
-]
+__all__ = ["DEFAULT_TOOLS", "DocumentTable", "SearchEnvironment", "SearchEpisode", "Tool"]
 
 
 _FOUND = 20
@@ -75,7 +69,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "8"
+    version: ClassVar[str] = "9"
 
     def __init__(
         self,

@@ -46,6 +46,9 @@ def _atif(run: Run, about: About, cut: int, *, version: str) -> list[Record]:
             stop = end
             while stop < len(content) and _answers(content[stop]):
                 stop += 1
+            while at < end - 1 and isinstance(spoken := content[at], MessageAction):
+                steps.append(_step((spoken,), (), turn, about))  # said before it acts
+                at += 1
             step = _step(content[at:end], content[end:stop], turn, about)
             if turn in labels:
                 found = labels[turn]

@@ -160,11 +160,16 @@ def _split(
                 reasons[error.why] += 1
                 tally.examples.setdefault(error.why, f"{_id(item)}: {error}")
                 continue
-            _write(made, writer, index, item, cuts)
+            times = wanted.times(item.row.turns) if isinstance(item, Run) else 1
+            if times > 1 and (format_.layout == "sessions" or format_.name.startswith(("adp-", "atif-"))):
+                what = f"records of {format_.name} have ids, each of which may stand once"
+                raise InputError(what, where="--select repeat", mend="choose a format of rows for training")
+            for _ in range(times):
+                _write(made, writer, index, item, cuts)
             exported += 1
             if isinstance(item, RlRow):
                 tally.tools.setdefault(canonical_json(list(item.tools)), item.tools)
-            records += len(made)
+            records += len(made) * times
             tally.unmeasured_steps += sum(record.get(UNMEASURED, 0) for record in made)
             tally.cut_rows += cuts > 0
             tally.cut_observations += cuts
@@ -269,6 +274,8 @@ def _command(format_: Format, about: About, given: Selection | None, max_length:
     for name, value in (given or Selection()).set().items():
         if isinstance(value, bool):
             text = str(value).lower()
+        elif name == "repeat":
+            text = ",".join(f"{turns}:{times}" for turns, times in value)
         elif name == "difficulty":
             text = f"{value[0]}..{value[1]}"
         else:

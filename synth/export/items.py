@@ -241,7 +241,7 @@ class Chooser:
         of_turns = of_runs | {"role", "duplicates", "behaviour"}
         fitting = {
             "tasks": by_task,
-            "trajectories": of_turns,
+            "trajectories": of_turns | {"repeat"},
             "steps": of_turns | {"label", "pivot"},
             "preferences": of_runs | {"selected", "kind", "lengths"},
             "rl": by_task,

@@ -32,6 +32,9 @@ class Selection(Described):
     pivot: bool | None = None
     """Whether outcomes of the policy's continuations vary most at the step. Of steps only; steps of which too few were
     tried to tell are left out."""
+    repeat: tuple[tuple[int, int], ...] | None = None
+    """Of trajectories only: (turns, times): a run of so many turns or more stands so often in the export, as long runs
+    are rare (DR-Venus, arXiv 2604.19859). The greatest number of turns that a run has decides."""
     rating: float | None = None
     """Least rating of the whole run, 1 to 5, in ``judgments``; unrated runs are left out."""
     drawn: bool | None = None
@@ -54,6 +57,10 @@ class Selection(Described):
     lengths: Literal["even", "any"] | None = None
     """Of pairs of whole runs only: whether their lengths are evened out in each split (the default), so that the chosen
     side is as often longer as shorter, by as many turns; ``any``: no pair is left out for that."""
+
+    def times(self, turns: int) -> int:
+        """How often a run of ``turns`` turns is exported."""
+        return max(((least, times) for least, times in self.repeat or () if turns >= least), default=(0, 1))[1]
 
     def over(self, base: Selection) -> Selection:
         """These conditions, and those of ``base`` that are not set here.
@@ -111,6 +118,12 @@ def _value(key: str, value: str, where: str) -> Any:
         return value
     if key == "lengths":
         return _words(value, ("even", "any"), where)[0]
+    if key == "repeat":
+        found = [part.partition(":") for part in value.split(",")]
+        if not all(turns.isdecimal() and times.isdecimal() and int(times) > 1 for turns, _, times in found):
+            mend = "write repeat=TURNS:TIMES, as in repeat=10:2,20:5"
+            raise InputError(f"{value!r} does not say from how many turns on, and how often", where=where, mend=mend)
+        return tuple((int(turns), int(times)) for turns, _, times in found)
     if key in _WORDS:
         return _words(value, _WORDS[key], where)
     if key in ("success", "pivot", "chosen", "drawn", "selected", "duplicates"):

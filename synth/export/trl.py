@@ -25,11 +25,23 @@ from synth.export.messages import (
 )
 from synth.export.selection import Selection
 from synth.identity import canonical_json
-from synth.schemas.preferences import PreferenceRow
+from synth.schemas.adp import ContentItem
+from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.row import JsonList
 from synth.schemas.turns import turn_ranges
 
-__all__ = ["COMMON", "KTO", "TRL_DPO", "TRL_RFT", "TRL_SFT", "groups_of", "pair_sides", "run_common", "target_parts"]
+__all__ = [
+    "COMMON",
+    "KTO",
+    "TRL_CORRECTIONS",
+    "TRL_DPO",
+    "TRL_RFT",
+    "TRL_SFT",
+    "groups_of",
+    "pair_sides",
+    "run_common",
+    "target_parts",
+]
 
 COMMON: Mapping[str, pa.DataType] = {
     "tools": pa.string(),
@@ -155,6 +167,13 @@ def pair_sides(pair: PreferenceRow) -> tuple[tuple[Message, ...], tuple[Message,
     return prompt, chosen, rejected
 
 
+def _pair_common(
+    pair: PreferenceRow, messages: Sequence[Message], parts: Sequence[Sequence[ContentItem]], about: About, cut: int
+) -> Record:
+    tools = with_code(pair.tool_schemas, *parts)
+    return _common(messages, tools, about, cut, id_=pair.id, task_id=pair.task_id, licence=pair.licence)
+
+
 def _dpo(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
     prompt, chosen, rejected = pair_sides(pair)
     everything = (*prompt, *chosen, *rejected)
@@ -163,18 +182,21 @@ def _dpo(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
             "prompt": [as_chat(m, about) for m in prompt],
             "chosen": [as_chat(m, about) for m in chosen],
             "rejected": [as_chat(m, about) for m in rejected],
-            **_common(
-                everything,
-                with_code(pair.tool_schemas, pair.prompt, pair.chosen, pair.rejected),
-                about,
-                cut,
-                id_=pair.id,
-                task_id=pair.task_id,
-                licence=pair.licence,
-            ),
+            **_pair_common(pair, everything, (pair.prompt, pair.chosen, pair.rejected), about, cut),
             "kind": str(pair.kind),
             "family": pair.family,
             "selected": pair.selected,
+        }
+    ]
+
+
+def _corrections(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
+    prompt, chosen, _ = pair_sides(pair)
+    return [
+        {
+            "prompt": [as_chat(m, about) for m in prompt],
+            "completion": [as_chat(m, about) for m in chosen],
+            **_pair_common(pair, (*prompt, *chosen), (pair.prompt, pair.chosen), about, cut),
         }
     ]
 
@@ -241,6 +263,17 @@ TRL_DPO = Format(
     ),
     default=Selection(selected=True),
     usage=usage("trl-dpo"),
+)
+TRL_CORRECTIONS = Format(
+    name="trl-corrections",
+    summary="What the policy should have done where a failed run went wrong, verified: `prompt` and `completion`, "
+    "to be trained on beside `trl-rft`.",
+    source="preferences",
+    layout="parquet",
+    convert=_corrections,
+    columns=_columns(("prompt", JSONS), ("completion", JSONS)),
+    default=Selection(kind=(PairKind.VERIFIED_STEP,)),
+    usage=usage("trl-corrections"),
 )
 KTO = Format(
     name="kto",

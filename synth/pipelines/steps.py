@@ -7,17 +7,14 @@ registry, and who reads what from whom is the planner's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels.model_judge import STEPS_PROMPT
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.environments.search_spec import Search
-from synth.filtering.dedup import Rules
 from synth.pipelines.collaborators import (
     assistant,
     drafting,
-    encoder_of,
     environment_of,
     expert_of,
     extraction,
@@ -36,10 +33,10 @@ from synth.pipelines.collaborators import (
     vectors_of,
     without_mistakes,
 )
+from synth.pipelines.duplicate_steps import deduplicated, duplicate_documents, duplicates, is_read
 from synth.pipelines.explored import task_values
 from synth.pipelines.pair_steps import (
     judged_pairs,
-    paired,
     perturbed_pairs,
     preferences,
     refined_pairs,
@@ -67,42 +64,23 @@ def _extract(recipe: Recipe) -> str:
     return str(getattr(recipe.source, "extract", "none"))
 
 
-def _deduplicated(recipe: Recipe) -> Rules | None:
-    """Which of the documents that are read are duplicates; None where none are looked for."""
-    if recipe.dedup is None or recipe.questions.kind == "given" or not _is_read(recipe):
-        return None
-    return recipe.dedup.documents
-
-
-def _is_read(recipe: Recipe) -> bool:
-    """Whether documents are read whose graph is still to be made."""
-    return "documents" in recipe.source_spec.writes and not recipe.source_spec.is_graph
-
-
 def _source(recipe: Recipe) -> Iterator[Run]:
     stage = recipe.source_spec.stage
     if stage is None or recipe.source_spec.is_recorded:
         return  # recorded runs are read where others are made
     values = recipe.source.model_dump(include=set(find("stages", stage).config_type.model_fields))
-    yield Run("documents" if _deduplicated(recipe) is None else "read", stage, values)
-
-
-def _duplicate_documents(recipe: Recipe) -> Iterator[Run]:
-    rules = _deduplicated(recipe)
-    if rules is not None:
-        yield _sketches("document", "documents", rules)
-        yield Run("documents", "unique_documents", _compared(rules))
+    yield Run("documents" if deduplicated(recipe) is None else "read", stage, values)
 
 
 def _extraction(recipe: Recipe) -> Iterator[Run]:
-    if _is_read(recipe) and _extract(recipe) == "model":
+    if is_read(recipe) and _extract(recipe) == "model":
         yield Run("extracted", "read_text", extraction(recipe))
-    if _is_read(recipe) and _extract(recipe) != "none":
+    if is_read(recipe) and _extract(recipe) != "none":
         yield Run("triples", "extract_triples", {})
 
 
 def _graph(recipe: Recipe) -> Iterator[Run]:
-    if _is_read(recipe):
+    if is_read(recipe):
         yield Run("edges", "link_documents", {})
     elif recipe.source_spec.is_graph and recipe.source_spec.arrays is None:
         yield Run("graph", "graph", {"inverses": dict(words_of(lexicon_of(recipe)).inverses)})
@@ -115,7 +93,7 @@ def _graph(recipe: Recipe) -> Iterator[Run]:
 def _misleading(recipe: Recipe) -> Iterator[Run]:
     """Pages that were written to mislead; where facts are the source, it writes them itself."""
     wanted = getattr(recipe.source, "distractors", None)
-    if _is_read(recipe) and isinstance(wanted, DocumentDistractors) and any(wanted.model_dump().values()):
+    if is_read(recipe) and isinstance(wanted, DocumentDistractors) and any(wanted.model_dump().values()):
         yield Run("misleading", "mislead_documents", wanted.model_dump())
 
 
@@ -362,33 +340,9 @@ def _contexts(recipe: Recipe) -> Iterator[Run]:
         yield Run(f"contexts-{budget}", "contexts", {**values, **prompt_values("contexts/read")})
 
 
-def _duplicates(recipe: Recipe) -> Iterator[Run]:
-    """Duplicates among runs and pairs. Nothing else reads what is found."""
-    wanted = recipe.dedup
-    if wanted is not None and wanted.trajectories is not None:
-        for role in recipe.acting:
-            yield from _marked(role, "trajectories", wanted.trajectories, role)
-    if wanted is not None and wanted.pairs is not None and paired(recipe) is not None:
-        yield from _marked("pair", "preferences", wanted.pairs)
-
-
-def _sketches(name: str, level: str, rules: Rules, role: str | None = None) -> Run:
-    words = rules.words if rules.near is not None else None
-    return Run(f"{name}-sketches", "sketch", {"level": level, "words": words, "encoder": encoder_of(rules)}, role)
-
-
-def _marked(name: str, level: str, rules: Rules, role: str | None = None) -> Iterator[Run]:
-    yield _sketches(name, level, rules, role)
-    yield Run(f"{name}-duplicates", "mark_duplicates", {"level": level, **_compared(rules)}, role)
-
-
-def _compared(rules: Rules) -> dict[str, Any]:
-    return {"rules": Rules.model_validate(rules.model_dump()), "encoder": encoder_of(rules)}
-
-
 STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "source": _source,
-    "duplicate_documents": _duplicate_documents,
+    "duplicate_documents": duplicate_documents,
     "extraction": _extraction,
     "graph": _graph,
     "misleading": _misleading,
@@ -416,6 +370,6 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "distractors": _distractors,
     "rl": _rl,
     "contexts": _contexts,
-    "duplicates": _duplicates,
+    "duplicates": duplicates,
 }
 """A recipe that lists no ``stages`` has all of them, in this order."""

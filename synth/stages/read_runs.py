@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import ValidationError
 
-from synth.agents.imported import import_trajectory, question_of
+from synth.agents.imported import from_request, import_trajectory, question_of
 from synth.agents.trajectory import history_of
 from synth.environments.contract import Environment
 from synth.filtering.decontamination.benchmarks import Benchmarks
@@ -30,7 +30,7 @@ _COLUMNS = frozenset(
     "task_id rollout role model system_prompt tools stop_reason answer correct split licence source".split()
 )
 """Keys of ``details`` that become columns."""
-_EVENT_LOGS = frozenset({"auto", "openhands"})
+_EVENT_LOGS = frozenset({"auto", "openhands", "sessions"})
 
 
 class Reader(Protocol):
@@ -62,7 +62,7 @@ class ReadRuns(ShardStage[ReadRunsConfig]):
     """Where there are tasks, a run is made on one of them, or rejected."""
 
     name = "read_runs"
-    version = 4
+    version = 5
     config_type = ReadRunsConfig
     optional: ClassVar[tuple[str, ...]] = ("tasks",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"recorded": RecordedRun}
@@ -137,6 +137,7 @@ class ReadRuns(ShardStage[ReadRunsConfig]):
         return row, row.rollout
 
     def _imported(self, read: Trajectory) -> tuple[TrajectoryRow, int]:
+        read = from_request(read)
         details = dict(read.details)
         task: Task | None = None
         if self._questions is not None:

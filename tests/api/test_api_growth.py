@@ -16,7 +16,11 @@ SAMPLED: dict[str, Any] = {**LEAN, "rl": True, "roles": {"policy": {"rollouts": 
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [("world-search", WORLD), ("graph-walk", WORLD), ("app-desk", {"roles": {"policy": {"rollouts": 5}}})],
+    [
+        ("world-search", WORLD),
+        ("graph-walk", {**WORLD, "roles": {"policy": {"rollouts": 6}}}),
+        ("app-desk", {"roles": {"policy": {"rollouts": 5}}}),
+    ],
 )
 def test_a_tenth_more_moves_no_old_row(name: str, settings: dict[str, Any], tmp_path: Path, world_store: Path) -> None:
     tables = []

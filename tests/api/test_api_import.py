@@ -251,6 +251,38 @@ def test_chats_are_found_wherever_they_stand(value: dict[str, Any], runs: int, t
     assert (len(rows), rows[0].turns) == (runs, turns)
 
 
+def test_a_folder_of_harbors_trials_has_their_verdicts(tmp_path: Path) -> None:
+    for name, reward in (("good", 1.0), ("bad", 0.0), ("half", 0.5), ("died", None)):
+        trial = tmp_path / "jobs" / name
+        for folder in ("agent", "verifier"):
+            (trial / folder).mkdir(parents=True)
+        judged = {"verifier_result": {"rewards": {"reward": reward}}, "task_name": "find-mosk"}
+        (trial / "result.json").write_text(json.dumps(judged))
+        (trial / "config.json").write_text("{}")
+        (trial / "verifier" / "ctrf.json").write_text("{}")
+        if reward is not None:
+            (trial / "agent" / "trajectory.json").write_text(json.dumps(ATIF | {"session_id": name}))
+    done = synth.import_file(tmp_path / "jobs", "auto", tmp_path / "out")
+    rows = [*synth.load(done.path).rows("trajectories")]
+    assert {row.id: row.verdict.correct for row in rows} == {"good": True, "bad": False, "half": None}
+    assert {row.task_id for row in rows} == {"find-mosk"}
+    assert done.report.rejected == {"invalid_trajectory": 1}  # the trial that left no run
+
+
+def test_a_file_of_events_is_one_run(tmp_path: Path) -> None:
+    said = [{"type": "text", "text": "Tervia"}]
+    events = [{"type": "summary", "summary": "x", "leafUuid": "x"}] * 12
+    events += [{"type": "user", "sessionId": "s", "message": {"role": "user", "content": QUESTION}}]
+    events += [{"type": "assistant", "sessionId": "s", "message": {"role": "assistant", "id": "m", "content": said}}]
+    write(tmp_path / "session.jsonl", *events)
+    with (tmp_path / "session.jsonl").open("a") as file:
+        file.write('{"type": "assist')  # a session that was killed
+    (row,) = synth.load(synth.import_file(tmp_path / "session.jsonl", "auto", tmp_path / "out").path).rows(
+        "trajectories"
+    )
+    assert (row.id, row.answer, row.turns) == ("s", "Tervia", 1)
+
+
 @pytest.mark.parametrize(("name", "importer"), [("adp-1", "adp"), ("adp-2", "auto"), ("atif-1.8", "atif")])
 def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult, tmp_path: Path) -> None:
     synth.export(small.path, name, tmp_path / "there", select=["split=train"])
@@ -265,7 +297,7 @@ def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult,
 WRONG = {
     "unknown format": (
         ["--from", "adpp"],
-        "choose one of adp, atif, auto, group-chat, openai, openhands, rows",
+        "choose one of adp, atif, auto, group-chat, openai, openhands, rows, sessions",
     ),
     "no file": (["--from", "adp"], "does not exist"),
     "neither": (["--from", "adp"], "give --out DIR, or --check"),

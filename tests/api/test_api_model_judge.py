@@ -118,16 +118,21 @@ def test_without_a_model_evidence_rates_and_says_so(here: BuildResult) -> None:
 
 
 def test_runs_are_drawn_by_their_rating_and_exported_so(here: BuildResult, tmp_path: Path) -> None:
-    rated = {row.trajectory_id: row for row in verdicts(here, JudgmentKind.RUN)}
+    every = verdicts(here, JudgmentKind.RUN)
+    rated = {row.trajectory_id: row for row in every if row.value is not None}
+    assert len(rated) >= 0.9 * len(every), "of few runs no rule can tell whether they are right"
     for row in rated.values():
         assert row.value is not None
         assert row.parts["chance"] == pytest.approx(row.value / 5, abs=1e-4)
         assert row.parts["drawn"] is True or row.value < 5
     drawn = {name for name, row in rated.items() if row.parts["drawn"]}
-    assert 0 < len(drawn) < len(rated)
+    assert 0 < len(drawn) < len(every)
     done = synth.export(here.path, "openai", tmp_path / "out", select=["drawn=true", "duplicates=true"])
     notes = [line for path in (done.path / "index").glob("*.jsonl") for line in path.read_text().splitlines()]
-    assert {json.loads(note)["id"] for note in notes} == drawn
+    exported = {json.loads(note)["id"] for note in notes}
+    refused = sum(sum(one.inexpressible.values()) for one in done.report.splits.values())
+    assert exported < drawn or exported == drawn
+    assert len(exported) + refused == len(drawn)
 
 
 def test_without_ratings_there_is_no_such_table(folder: Path, here: BuildResult) -> None:

@@ -24,7 +24,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from efficacy_lab.plan import load_plan
 from efficacy_lab.statistics import Compared, compare, interval
-from efficacy_lab.table import plain, read_seeds, signed_text, table_of, value_text
+from efficacy_lab.table import further_table, plain, read_seeds, signed_text, table_of, value_text
 
 KEPT = Path(__file__).parent / "efficacy"
 RECORDED = ("arms", "faults")
@@ -158,9 +158,10 @@ def main(files: Sequence[str]) -> None:
     if not files:
         for name in RECORDED:
             print("\n".join(tables(name)), end="\n\n")
-    print(
-        table_of(plan, read_seeds(plan, [Path(file) for file in files] or sorted((KEPT / "r1").glob("*.json")))), end=""
-    )
+    seeds = read_seeds(plan, [Path(file) for file in files] or sorted((KEPT / "r1").glob("*.json")))
+    print(table_of(plan, seeds), end="")
+    if len(seeds) > 1:
+        print("\n" + further_table(plan, seeds), end="")
 
 
 if __name__ == "__main__":

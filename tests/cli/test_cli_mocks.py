@@ -71,6 +71,7 @@ def test_a_dataset_is_played_by_its_scripted_agents(tmp_path: Path) -> None:
     cast = Cast(dataset)
     assert (cast.tasks, cast.models) == (20, ("teacher", "policy"))
     environment, tasks = reopen(dataset, trust=False)
+    thought: list[str | None] = []
     for number in range(3):
         task = tasks.by_number(number)
         prompt = prompt_for(environment, task, "")
@@ -81,9 +82,10 @@ def test_a_dataset_is_played_by_its_scripted_agents(tmp_path: Path) -> None:
             reply = cast.reply({"model": model, "messages": messages, "tools": tools}, None)
             assert {call.name for call in reply.calls} <= set(names)
             assert reply.calls
-            assert reply.reasoning, "a scripted agent thinks"
+            thought.append(reply.reasoning)
         strange = [{"role": "user", "content": "What is 2 + 2?"}]
         assert cast.reply({"model": "teacher", "messages": strange}, None).content == "I do not know."
+    assert any(thought), "a scripted agent thinks, though not before every call"
 
 
 def test_a_hub_keeps_what_is_pushed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -69,9 +70,11 @@ class Held:
         return [one for one in found if one[3] is not None] or found
 
     def mutations(self, config: Config, column: Column, tries: int = 1) -> list[Mutation]:
-        """Up to ``tries`` of a column, far from each other."""
+        """Up to ``tries`` of a column, far from each other, and as many again that hold its rarest values."""
         found = self.places(config, column)
         chosen = [found[(2 * n + 1) * len(found) // (2 * tries)] for n in range(min(tries, len(found)))]
+        common = Counter(str(place[3]) for place in found)
+        chosen += sorted(found, key=lambda place: common[str(place[3])])[: tries if tries > 1 else 0]
         return [self._mutation(config, column, place, found) for place in chosen]
 
     def batches(self, config: Config, without: Collection[str], size: int = 12) -> Iterator[list[Mutation]]:

@@ -314,6 +314,7 @@ _MAY_BE_NULL = {
     "other_trajectory_id",
     "advantage",
     "pivot",
+    "judged_right",
     "proposal",
     "repair",
     "strength",

@@ -16,6 +16,7 @@ __all__ = [
     "Seed",
     "arrived",
     "endpoint_verdict",
+    "further_table",
     "plain",
     "rate",
     "read_seeds",
@@ -27,6 +28,25 @@ __all__ = [
 Seed: TypeAlias = Mapping[str, Any]
 """What a ``seed-N.json`` holds."""
 PARTS: tuple[Part, ...] = get_args(Part)
+FURTHER: tuple[tuple[str, str, Part, int], ...] = (
+    ("verified", "rft", "all", 0),
+    ("verified", "rft", "all", 1),
+    ("verified", "rft", "affected", 1),
+    ("verified", "rft", "unaffected", 1),
+    ("verified", "rft_dear", "all", 0),
+    ("verified", "unverified", "all", 0),
+    ("verified_rare", "unverified_rare", "all", 0),
+    ("unverified_half", "rft", "all", 0),
+    ("verified", "demonstrations", "affected", 0),
+    ("verified", "demonstrations", "unaffected", 0),
+    ("verified_half", "demonstrations_half", "all", 0),
+    ("verified_pairs", "rft", "all", 0),
+    ("verified_pairs", "rft", "affected", 0),
+    ("verified_pairs", "rft", "unaffected", 0),
+    ("flipped", "rft", "all", 0),
+)
+"""(arm, against, tasks, number of the temperature): chosen when the results were known. Of twenty such one is
+expected to stand out by chance."""
 _PREFERRED = 0.85
 _HALVED = 0.5
 
@@ -99,7 +119,7 @@ def table_of(plan: Plan, seeds: Sequence[Seed]) -> str:
         lines.append(f"| {' | '.join([f'`{name}`: {arm.says}', *parts, *others, *amounts, _dose(arm, figures)])} |")
     lines += ["", "| endpoint | found | verdict |", "|---|---|---|"]
     for end in plan.endpoints:
-        found = _found(plan, end, seeds)
+        found = _difference(plan, seeds, end.arm, end.against, end.tasks)
         whole = numbers == set(plan.seeds.untouched)
         verdict = endpoint_verdict(plan, end, seeds) if whole else f"{len(seeds)} of {len(kind)} {what} seeds"
         difference = "-" if found is None else signed_text(found)
@@ -114,7 +134,7 @@ def endpoint_verdict(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> str:
         missed = doses.count(False)
         if missed:
             return f"not tested: the dose of `{name}` did not arrive on {missed} of {len(seeds)} seeds"
-    found = _found(plan, end, seeds)
+    found = _difference(plan, seeds, end.arm, end.against, end.tasks)
     if found is None or found.low is None or found.high is None:
         return "not measured"
     low, high = found.low, found.high
@@ -126,13 +146,26 @@ def endpoint_verdict(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> str:
     return "holds" if low > 0 and found.mean >= (end.least or 0.0) else "fails"
 
 
-def _found(plan: Plan, end: Endpoint, seeds: Sequence[Seed]) -> Interval | None:
-    first = plan.temperatures[0]
+def further_table(plan: Plan, seeds: Sequence[Seed]) -> str:
+    """Differences that the plan did not name."""
+    lines = ["| not named before: difference, tasks | at | found |", "|---|---|---|"]
+    for arm, against, tasks, number in FURTHER:
+        found = _difference(plan, seeds, arm, against, tasks, number)
+        said = "-" if found is None else signed_text(found)
+        lines.append(f"| `{arm}` - `{against}`, {tasks} | {plan.temperatures[number]} | {said} |")
+    return "\n".join(lines) + "\n"
+
+
+def _difference(
+    plan: Plan, seeds: Sequence[Seed], arm: str, against: str, tasks: Part, number: int = 0
+) -> Interval | None:
+    """Of success at the plan's temperature of that ``number``; None where no seed has such tasks."""
+    heat = plan.temperatures[number]
     rates = {
-        arm: {seed["seed"]: found for seed in seeds if (found := rate(seed, arm, first, end.tasks)) is not None}
-        for arm in (end.arm, end.against)
+        name: {seed["seed"]: found for seed in seeds if (found := rate(seed, name, heat, tasks)) is not None}
+        for name in (arm, against)
     }
-    return compare(end.arm, end.against, rates).difference if rates[end.arm] else None
+    return compare(arm, against, rates).difference if rates[arm] else None
 
 
 def _dose(arm: Arm, figures: Sequence[Mapping[str, Any]]) -> str:

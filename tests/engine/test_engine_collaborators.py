@@ -42,6 +42,7 @@ RECIPES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "search-embedded-summaries": ("world-search", {"summaries": {}}),
     "search-simulated": ("world-search", {"roles.simulator": MODEL, "environment.simulated": {}}),
     "search-dense": ("world-search", {"environment.retriever": "dense"}),
+    "search-tables": ("sciresearcher", {}),
     "search-hybrid": ("world-search", {"environment.retriever": "hybrid"}),
     "docs": ("docs-search", {"source.path": "FOLDER/pages"}),
     "docs-extracted": ("docs-search", {"source.path": "FOLDER/pages", "source.extract": "model", **WRITER}),

@@ -15,7 +15,7 @@ from model_toys import FakeHub, chat_build, chat_plan, replies, sent
 
 from synth.engine import Engine, Executor, LocalExecutor, ModelExecutor, Plan, ProcessesExecutor, Quiet, StageNode
 from synth.errors import Interrupted, SynthError
-from synth.models.contract import BudgetReached
+from synth.models.contract import BudgetReached, ChatRequest
 from synth.schemas.reports import StageReport
 from synth.store import Store
 from synth.store.ledger import read_ledger
@@ -63,9 +63,9 @@ class Waiting(FakeHub):
     at: threading.Event
     heard: bool
 
-    async def _send(self, request: object) -> None:
+    async def _send(self, request: ChatRequest) -> None:
         self.heard = await asyncio.to_thread(self.at.wait, 60)
-        await super()._send(request)  # type: ignore[arg-type]
+        await super()._send(request)
 
 
 def run(folder: Path, hub: FakeHub, plan: Plan, progress: Quiet, *, gates: Sequence[str] = (), calls: int = 6) -> None:
@@ -108,19 +108,25 @@ def test_the_bytes_and_reports_are_those_of_one_after_the_other(tmp_path: Path, 
         assert chat_build(tmp_path / str(number), FakeHub(calls, seed=number), both(), executor=executor) == built
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_both_and_the_same_command_goes_on(tmp_path: Path, number: int) -> None:
-    hub, midway = FakeHub(tmp_path / "calls", seconds=0.3), threading.Event()
+def meeting(then: Callable[[], object] = lambda: None) -> Callable[[str, int], None]:
+    """The third answer waits until a call of the other lane is out; ``then`` is what happens next."""
+    midway = threading.Event()
 
-    def stop(label: str, units: int) -> None:
+    def meet(label: str, units: int) -> None:
         if label == "chats":
             midway.set()
         if label == "answers" and units == 3:
             assert midway.wait(60)
-            os.kill(os.getpid(), number)
+            then()
 
+    return meet
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_both_and_the_same_command_goes_on(tmp_path: Path, number: int) -> None:
+    hub = FakeHub(tmp_path / "calls", seconds=0.3)
     with pytest.raises(Interrupted, match="stopped in stage 'answers'"):
-        run(tmp_path, hub, both(), Watching(stop))
+        run(tmp_path, hub, both(), Watching(meeting(lambda: os.kill(os.getpid(), number))))
     assert hub.at_once == 0
     stored = set(replies(tmp_path / "calls"))
     assert 0 < len(stored) < ROWS * TURNS
@@ -134,10 +140,10 @@ def test_a_signal_ends_both_and_the_same_command_goes_on(tmp_path: Path, number:
 
 def test_a_second_signal_ends_what_calls_models_at_once(tmp_path: Path) -> None:
     class Hanging(FakeHub):
-        async def _send(self, request: object) -> None:
+        async def _send(self, request: ChatRequest) -> None:
             if self.at_once == 5:
                 os.kill(os.getpid(), signal.SIGINT)
-            await super()._send(request)  # type: ignore[arg-type]
+            await super()._send(request)
 
     class Noting(Watching):
         def note(self, line: str) -> None:
@@ -152,19 +158,11 @@ def test_a_second_signal_ends_what_calls_models_at_once(tmp_path: Path) -> None:
 
 
 def test_a_bug_of_another_stage_lets_paid_calls_end_and_begins_none(tmp_path: Path) -> None:
-    hub, midway = FakeHub(tmp_path / "calls", seconds=0.3), threading.Event()
-
-    def wait(label: str, units: int) -> None:
-        if label == "chats":
-            midway.set()
-        if label == "answers" and units == 3:
-            assert midway.wait(60)
-
     with Engine(both(), Store(tmp_path / "before"), LocalExecutor()) as engine:
         engine.run_stage("questions")
         victim = engine.table("questions", "questions").row(10).id
     with pytest.raises(ZeroDivisionError) as caught:
-        run(tmp_path, hub, both(victim), Watching(wait))
+        run(tmp_path, FakeHub(tmp_path / "calls", seconds=0.3), both(victim), Watching(meeting()))
     assert caught.value.__notes__ == [f"in stage 'answers' (answers version 1), row {victim}"]
     assert set(sent(tmp_path / "calls")) == set(replies(tmp_path / "calls"))
     assert 0 < len(sent(tmp_path / "calls")) < ROWS * TURNS
@@ -174,9 +172,9 @@ def test_a_cap_ends_the_build_after_the_stage_under_way(tmp_path: Path) -> None:
     raised = threading.Event()
 
     class Capped(FakeHub):
-        async def _send(self, request: object) -> None:
+        async def _send(self, request: ChatRequest) -> None:
             try:
-                await super()._send(request)  # type: ignore[arg-type]
+                await super()._send(request)
             except SynthError:
                 raised.set()
                 raise

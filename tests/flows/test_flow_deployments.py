@@ -81,7 +81,7 @@ def test_a_worker_that_has_nothing_but_the_package_runs_what_was_deployed(tmp_pa
         made = deployment("synth-build/nightly")
         assert (made.entrypoint, made.schedules) == ("synth.flows.build.build", [])
         known = made.parameter_openapi_schema["properties"]
-        assert known["executor"]["enum"] == ["local", "processes", "ray"]
+        assert known["executor"]["enum"] == ["local", "processes", "ray", "slurm"]
         assert known["workers"]["minimum"] == 1
         assert all(option["description"] for option in known.values())
         run = client.create_flow_run_from_deployment(made.id)

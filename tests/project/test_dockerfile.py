@@ -78,7 +78,7 @@ def test_the_image_is_what_a_linter_wants() -> None:
         ("--no-cache-dir --no-deps", "--no-deps", "pip keeps its cache"),
         ("+[${EXTRAS}]}", "+[${EXTRAS}]", "the shell can't read"),
         ('["synth"]', "synth", "ENTRYPOINT is run by a shell"),
-        ("WORKDIR /work", "WORKDIR work", "WORKDIR depends"),
+        ("WORKDIR /data", "WORKDIR work", "WORKDIR depends"),
         ("USER 1000\n", "", "it runs as root"),
         ("VOLUME /store", "VOLUMES /store", "VOLUMES is not known"),
     ],

@@ -16,6 +16,7 @@ from synth.schemas.trajectories import Recorded
 BORDER = {
     "agents/imported.py",
     "export/adp.py",
+    "export/importing/sessions.py",
     "stages/read_runs.py",
     "stages/recorded_runs.py",
 }

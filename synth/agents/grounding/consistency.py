@@ -33,8 +33,8 @@ _OVER_PAGES = ("search", "open", "find", "outline", "filter", "count")
 """How names of tools begin in runs over pages; in a browser or a graph one opens by other means."""
 _ACTS = {
     "search": (
-        *("search_name", "search_more", "search_reverse", "search_again", "search_longer", "search_described"),
-        *("search_first", "search_list", "search_rest", "crosscheck"),
+        *("search_name", "search_names", "search_more", "search_reverse", "search_again", "search_longer"),
+        *("search_described", "search_first", "search_list", "search_rest", "crosscheck"),
     ),
     "open": (
         *("hit_named", "hit_among", "hit_alike", "hit_snippet", "hit_try", "open_link", "open_these", "next_page"),

@@ -195,7 +195,7 @@ class Operations:
             result = (
                 f"{worked_out} {'year' if worked_out == 1 else 'years'}"
                 if dated
-                else f"{worked_out:,} {found[1]}".strip()
+                else f"{worked_out:,} {_unit_as_read(read[0], found[1])}".strip()
             )
             intent = "apart" if deed.kind == "difference" else "added"
         if each:
@@ -214,6 +214,13 @@ class Operations:
 
 
 _DATED = ("date", "year")
+
+
+def _unit_as_read(text: str, unit: str) -> str:
+    """The unit as ``text`` spells it: a measure holds it normalized ("km2" for "km²")."""
+    written = text.partition(" ")[2]
+    found = parse_quantity(f"1 {written}")
+    return written if found is not None and found.unit == unit else unit
 
 
 def written_measure(text: str, kind: ValueKind | str) -> Measure | None:

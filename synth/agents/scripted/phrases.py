@@ -61,15 +61,16 @@ def _voice(question: str, intent: str) -> tuple[str, ...]:
 
 
 class Thoughts:
-    """Collects what is thought in one turn."""
+    """Collects what is thought in one turn. ``terse``: the question's manner decides what is left unsaid; else nothing
+    is."""
 
-    def __init__(self, question: str, generator: np.random.Generator) -> None:
+    def __init__(self, question: str, generator: np.random.Generator, *, terse: bool = True) -> None:
         self._question = question
         self._generator = generator
         self._parts: list[str] = []
         self._members: list[str] = []
         """What the last part puts on the list."""
-        self._silence = _SILENCE[int(digest("manner", question)[:8], 16) % len(_SILENCE)]
+        self._silence = _SILENCE[int(digest("manner", question)[:8], 16) % len(_SILENCE)] if terse else 0.0
 
     def add(self, intent: str, **slots: object) -> None:
         if intent in _OBVIOUS and self._is_clear(slots) and float(self._generator.random()) < self._silence:

@@ -64,7 +64,7 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
     texts = [plain(result.content) for _, result in view.results if result.error is None]
     for name in (task.answer, *task.answer_aliases, hops[-1].target.name):
         if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts):
-            thoughts = Thoughts(task.question, generator)
+            thoughts = Thoughts(task.question, generator, terse=False)
             passage = next((p for p in view.stated.get(len(hops) - 1, ()) if words_of(name) in words_of(p.text)), None)
             passage = passage or next(iter(view.stated.get(len(hops) - 1, ())), None)
             if passage is None:
@@ -81,7 +81,7 @@ def _links(point: Point, view: EvidenceView, generator: np.random.Generator) -> 
         if document in view.links:
             passage = view.links[document][-1]
             anchor = next(item.anchor for item in passage.links if item.document == document)
-            thoughts = Thoughts(point.task.question, generator)
+            thoughts = Thoughts(point.task.question, generator, terse=False)
             _quote(thoughts, passage)
             thoughts.add("open_link", name=anchor)
             yield _call_turn(point, thoughts, "open", {"document": document})
@@ -94,7 +94,7 @@ def _hits(point: Point, view: EvidenceView, generator: np.random.Generator) -> I
             _, hits = view.searches[view.listed[document][-1]]
             title = next(hit.title for hit in hits if hit.document == document)
             told = [p for passages in view.stated.values() for p in passages if p.document == document]
-            thoughts = Thoughts(point.task.question, generator)
+            thoughts = Thoughts(point.task.question, generator, terse=False)
             if told and quotable(told[0].text):
                 thoughts.add("hit_snippet", title=title, quote=told[0].text)
             else:
@@ -122,7 +122,7 @@ def _searches(
         named += [name for name in names_of(hop.source) if words_of(name) in view.named]
     for name in dict.fromkeys(named):
         if not any(same_words(name, query) for query in made):
-            thoughts = Thoughts(point.task.question, generator)
+            thoughts = Thoughts(point.task.question, generator, terse=False)
             thoughts.add("search_name", name=name)
             yield _call_turn(point, thoughts, search, {"query": name})
     for clue in reading.clues:
@@ -135,7 +135,7 @@ def _searches(
 def _finds(point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
     """Names of the question on the page that is open."""
     for name in dict.fromkeys(clue.name for clue in reading.clues if clue.name):
-        thoughts = Thoughts(point.task.question, generator)
+        thoughts = Thoughts(point.task.question, generator, terse=False)
         thoughts.add("verify_find", name=name)
         yield _call_turn(point, thoughts, "find", {"pattern": name})
 
@@ -199,7 +199,7 @@ def _read_answer(point: Point, view: EvidenceView, generator: np.random.Generato
     name = next((name for name in names_of(last.target) if words_of(name) in words_of(fact.text)), None)
     if name is None:
         return
-    thoughts = Thoughts(task.question, generator)
+    thoughts = Thoughts(task.question, generator, terse=False)
     if quotable(fact.text):
         thoughts.add("g_quote", quote=fact.text)
     thoughts.add("answer", answer=name)
@@ -214,6 +214,6 @@ def _said_turn(
     tool: str,
     arguments: dict[str, Any],
 ) -> Turn:
-    thoughts = Thoughts(point.task.question, generator)
+    thoughts = Thoughts(point.task.question, generator, terse=False)
     thoughts.add(intent, **slots)
     return _call_turn(point, thoughts, tool, arguments)

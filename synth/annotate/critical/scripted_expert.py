@@ -18,7 +18,8 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.matching import Lexicon, dangling, quotable, same_name, strip
-from synth.agents.scripted.options import holds
+from synth.agents.scripted.options import Option, holds, listed_with
+from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.players import gold_planner, scripted_policy, world_lexicon
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
 from synth.agents.scripted.state import State, Value, state_of
@@ -106,7 +107,9 @@ class ScriptedExpert:
         policy = scripted_policy(task=point.task, role="policy", language=self._language, skill=skill)
         for _ in range(2 * self._config.tries):
             own = np.random.default_rng(int(generator.integers(2**63)))
-            yield policy.act(point.prompt, point.history, own).turn
+            turn = policy.act(point.prompt, point.history, own).turn
+            if turn.thought:
+                yield turn
 
     def _teacher(
         self, point: Point, reading: Reading, config: TeacherConfig, generator: np.random.Generator, *, again: bool
@@ -117,6 +120,7 @@ class ScriptedExpert:
         state = state_of(reading, point.history)
         _readmit(point.task, state)
         planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools)
+        planner.thoughts = Thoughts(point.task.question, generator, terse=False)  # a correction says why
         if not again:
             return planner.turn()
         unknown = next((unknown for unknown in sorted(state.values) if _doubtful(state, point.task, unknown)), None)
@@ -154,16 +158,17 @@ def _doubtful(state: State, task: Task, unknown: int) -> bool:
 
 
 def _reason(state: State, unknown: int) -> tuple[str, dict[str, str]]:
-    """How to put the doubt: by the sentence that it was settled by, where one was read; else plainly."""
+    """How to put the doubt: by the sentence that it was settled by, where one was read and says another thing."""
     value = state.values[unknown]
     slots = {"name": value.name}
     clue = next(clue for clue in state.reading.clues if clue.target == unknown)
     read = [said for document in state.seen.documents.values() for said in document.sentences()]
-    quote = next((s.text for s in read if s.text != s.heading and holds(s.text, value.name) and quotable(s.text)), None)
+    told = next((s for s in read if s.text != s.heading and holds(s.text, value.name) and quotable(s.text)), None)
     cue = strip(clue.cue)
-    if quote is None or '"' in cue or dangling(cue):
+    # Of a list each may be right: then the sentence says what the question asks for.
+    if told is None or '"' in cue or dangling(cue) or listed_with(Option(value.name, told)):
         return "doubts", slots
-    return "doubts_read", {**slots, "quote": quote, "cue": cue}
+    return "doubts_read", {**slots, "quote": told.text, "cue": cue}
 
 
 def _means(hop: Hop, value: Value) -> bool:
@@ -187,7 +192,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(24)
+@versioned(28)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

@@ -139,7 +139,11 @@ def _of(
         attempt = run.attempt(proposal.step, proposal.turn)
         why = run.worse(proposal, attempt)
         position = PairPosition.at(run.row, proposal.step, recovery=kind.family == "robust_recovery")
-        chosen, other = bare_actions(position.recorded), side_of_turn(proposal.turn)
+        chosen = bare_actions(position.recorded)
+        silent = getattr(chosen[0], "reasoning_content", None) is None
+        other = side_of_turn(proposal.turn.model_copy(update={"thought": None}) if silent else proposal.turn)
+        if not silent and proposal.turn.thought is None:
+            continue  # to think or not would tell the sides apart
         same = full_actions(chosen, run.row.tool_schemas) == full_actions(other, run.row.tool_schemas)
         if why is None or same or same_thought(chosen, other):
             continue

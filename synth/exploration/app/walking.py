@@ -123,8 +123,8 @@ class Walker:
         )
 
     def ended(self, steps: Sequence[TriedCall]) -> str | None:
-        """The first ask that ends what an earlier one of ``steps`` was about, that wants the same of the same rows once
-        more, or that is about what the same walk has made; None where there is none."""
+        """The first ask that can't follow the earlier ``steps``: it ends what one of them was about, repeats one on the
+        same rows, or is about a row that this walk created. None if all can."""
         made = {(change.table, change.key[0]) for change in self.episode.changes() if change.before is None}
         about: set[tuple[str, Any]] = set()
         done: list[tuple[str, set[tuple[str, Any]]]] = []

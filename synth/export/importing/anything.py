@@ -12,6 +12,7 @@ from synth.export.importing.contract import Importer
 from synth.export.importing.groups import GROUP_CHAT, is_group
 from synth.export.importing.logs import OPENHANDS, SWE_AGENT
 from synth.export.importing.rows import ROWS
+from synth.export.importing.sessions import SESSIONS, is_session
 from synth.schemas.adp import Trajectory
 from synth.schemas.trajectories import TrajectoryRow
 
@@ -29,6 +30,8 @@ def _importer(value: Mapping[str, Any]) -> Importer | None:
         return ADP
     if isinstance(steps, list):
         return ATIF
+    if is_session(value.get("events") or value.get("loglines")):
+        return SESSIONS
     events = value.get("trajectory")
     first = events[0] if isinstance(events, list) and events else None
     if value.get("trajectory_format") or (isinstance(events, list) and _message(first) is None):
@@ -84,4 +87,4 @@ def _read(value: Mapping[str, Any]) -> Trajectory | TrajectoryRow:
     return (GROUP_CHAT if is_group(found) else OPENAI).read(found)
 
 
-AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=10)
+AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=13)

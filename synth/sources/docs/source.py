@@ -80,9 +80,8 @@ class DocsConfig(Described):
 class DocsSource:
     """The folder, listed once. Holds no file content.
 
-    Symbolic links: a link to a file in the folder is read like a file (its twin is then a duplicate); a link to a
-    folder in it is not followed, because the folder itself is read, so loops end. A link that leads out of the folder
-    is rejected (``outside``): a folder that somebody gave you must not name files of yours.
+    Symbolic links: one to a file in the folder is read like a file (its twin is then a duplicate); one to a folder is
+    not followed, so loops end. One that leads out is rejected (``outside``): it must not name files of yours.
 
     Raises:
         InputError: the folder is missing, is not a folder, can't be listed, or holds no file of the pattern.

@@ -6,6 +6,8 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,10 @@ _OF_RUNS = frozenset(
     ("messages", "conversations", "conversation", "content", "steps", "trajectory", "history", "events")
 )
 """Keys under which a run has its turns."""
+_FIRST = 100
+"""Of so many events that a harness writes of itself one must be the agent's."""
+_TRIAL = "agent"
+"""The folder in which Harbor's trials have the run."""
 _MEND = "give a file of JSON Lines, or of one JSON list"
 
 
@@ -79,8 +85,10 @@ def pieces_of(files: Sequence[Path], size: int = PIECE_BYTES) -> list[list[Part]
     room = 0
     root = Path(os.path.commonpath([file.parent for file in files])) if files else Path()
     for file in files:
+        if _of_trial(file):
+            continue
         lead = f"{file.relative_to(root).as_posix()}: " if len(files) > 1 else ""
-        if file.suffix.lower() in _LINES:
+        if file.suffix.lower() in _LINES and not _is_session(file):
             parts = list(_line_parts(file, lead, size))
         else:
             parts = [Part(file, lead)]
@@ -132,7 +140,14 @@ def _lines(part: Part) -> Iterator[tuple[str, Any]]:
 
 
 def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
-    value = _decoded(read_input(file, mend=_MEND).decode("utf-8-sig", errors="replace"))
+    text = read_input(file, mend=_MEND).decode("utf-8-sig", errors="replace")
+    lines = [_decoded(line) for line in text.split("\n") if line.strip()] if file.suffix.lower() in _LINES else None
+    if lines is not None and events:
+        yield "session", {"events": [one for one in lines if isinstance(one, Mapping)], "id": file.stem}
+        return
+    value = _decoded(text) if lines is None else lines
+    if file.parent.name == _TRIAL and isinstance(value, dict):
+        value |= _verdict_of_trial(file, value)
     values = value if isinstance(value, list) else [value] if isinstance(value, NoJson) else _contained(value)
     if events and values and all(_is_event(one) for one in values):
         values = [{"events": values, "id": file.stem}]
@@ -140,6 +155,50 @@ def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
         values = [{"messages": values, "id": file.stem}]
     for number, one in enumerate(values, start=1):
         yield f"object {number}", one
+
+
+def _is_session(file: Path) -> bool:
+    """Whether the lines of a file are events of one run: Claude Code's, Codex's or OpenHands'."""
+    with open_input(file, mend=_MEND, most=None) as opened:
+        for line in islice(iter(partial(opened.readline, LINE_BYTES), b""), _FIRST):
+            value = _decoded(line.decode("utf-8-sig", errors="replace"))
+            if _is_event(value) or _is_session_event(value):
+                return True
+            if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
+                return False
+    return False
+
+
+def _is_session_event(value: Any) -> bool:
+    typed = isinstance(value, Mapping) and isinstance(value.get("type"), str)
+    return typed and any(isinstance(value.get(key), Mapping) for key in ("payload", "message"))
+
+
+def _of_trial(file: Path) -> bool:
+    """Whether it is no run, but says how Harbor made and judged one. A trial's result stands for it where it has no
+    run."""
+    if file.parent.name == "verifier" or file.name == "config.json":
+        return (file.parent.parent if file.parent.name == "verifier" else file.parent).joinpath("result.json").exists()
+    return file.name == "result.json" and (file.parent / _TRIAL / "trajectory.json").exists()
+
+
+def _verdict_of_trial(file: Path, value: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``result.json`` says of the run in ``agent/trajectory.json``: its task, and whether it was right. A reward
+    between 0 and 1 is neither."""
+    place = file.parent.parent / "result.json"
+    result = _decoded(read_input(place, mend=_MEND).decode("utf-8-sig", errors="replace")) if place.exists() else None
+    if not isinstance(result, Mapping) or not isinstance(value.get("steps"), list):
+        return {}
+    judged = result.get("verifier_result")
+    rewards = judged.get("rewards") if isinstance(judged, Mapping) else None
+    reward = rewards.get("reward") if isinstance(rewards, Mapping) else None
+    extra = value.get("extra")
+    facts = {
+        "task_id": result.get("task_name"),
+        "correct": reward == 1 if reward in (0, 1) else None,
+        "rewards": rewards,
+    }
+    return {"extra": {**{key: held for key, held in facts.items() if held is not None}, **(extra or {})}}
 
 
 def _contained(value: Any) -> list[Any]:

@@ -116,6 +116,7 @@ def test_selections(small: Path, tmp_path: Path) -> None:
     assert exported("sts", "split=train,test") == sum(r.split != "validation" for r in runs)
     assert exported("trl-dpo", "selected=true") == sum(pair.selected for pair in pairs)
     assert exported("trl-dpo", "kind=trajectory") == sum(pair.kind == "trajectory" for pair in pairs)
+    assert exported("trl-corrections") == sum(pair.kind == "verified_step" for pair in pairs)
     assert exported("kto", "label=-1") == sum(step.label == -1 for step in steps)
     assert exported("trl-sft", "role=policy") > 0, "a condition of the format is replaced, not added to"
 
@@ -257,3 +258,24 @@ def test_the_command_prints_what_was_done(small: Path, tmp_path: Path, capsys: p
     assert "several_messages: A side of the pair" in text
     main(["export", str(small), "--to", "sts", "--out", str(tmp_path / "out"), "--json"])
     assert json.loads(capsys.readouterr().out)["format"] == "sts"
+
+
+def test_long_runs_stand_in_an_export_more_than_once(small: Path, tmp_path: Path) -> None:
+    turns = sorted(run.turns for run in synth.load(small).rows("trajectories") if run.role == "teacher" and run.success)
+    once = synth.export(small, "trl-sft", tmp_path / "once").report
+    most = turns[-1]
+    done = synth.export(small, "trl-sft", tmp_path / "often", select=[f"repeat={most}:3"]).report
+    assert done.exported == once.exported
+    assert done.records == once.records + 2 * turns.count(most) > once.records
+    assert f"repeat={most}:3" in done.command
+
+
+@pytest.mark.parametrize("value", ["20", "20:1", "20:x", ":2"])
+def test_how_often_must_be_said_in_numbers(value: str) -> None:
+    with pytest.raises(InputError, match="how often"):
+        parse_selection([f"repeat={value}"])
+
+
+def test_records_with_ids_stand_once(small: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="have ids"):
+        synth.export(small, "adp-2", tmp_path / "out", select=["repeat=1:2"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from exporter_samples import PROVENANCE
 
-from synth.agents.imported import import_trajectory, question_of
+from synth.agents.imported import from_request, import_trajectory, question_of
 from synth.agents.trajectory import history_of
 from synth.registry import find
 from synth.schemas.adp import Trajectory
@@ -33,6 +33,14 @@ def said(text: str, source: str = "user") -> dict[str, Any]:
 
 def adp(*content: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"id": "theirs", "content": [dict(item) for item in content], "details": {}, **more}
+
+
+def claude(kind: str, name: str | None, content: Any, **more: Any) -> dict[str, Any]:
+    return {"type": kind, "sessionId": "s", "message": {"role": kind, "id": name, "content": content}, **more}
+
+
+def codex(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": "response_item", "payload": {"type": kind, **more}}
 
 
 def steps(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -222,6 +230,40 @@ TAKEN: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "u g A=e g M",
     ),
+    "Claude Code's session": (
+        "auto",
+        {
+            "events": [
+                {"type": "summary", "summary": "x", "leafUuid": "x"},
+                {"type": "system", "subtype": "init", "tools": ["Read"], "session_id": "s"},
+                claude("user", "m0", "Where is it?"),
+                claude("assistant", "m1", [{"type": "thinking", "thinking": "Hm."}]),
+                claude("assistant", "m1", [{"type": "tool_use", "id": "a", "name": "Read", "input": {}}]),
+                claude("user", None, [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]),
+                claude("assistant", "m2", [{"type": "text", "text": "A helper's."}], isSidechain=True),
+                claude("assistant", "m3", [{"type": "text", "text": "Here."}]),
+            ]
+        },
+        "u A=e M",
+    ),
+    "Codex's session": (
+        "sessions",
+        {
+            "events": [
+                {"type": "session_meta", "payload": {"id": "s"}},
+                codex("message", role="user", content=[{"type": "input_text", "text": "<environment_context>x"}]),
+                codex("message", role="user", content=[{"type": "input_text", "text": "Where is it?"}]),
+                {"type": "event_msg", "payload": {"type": "user_message", "message": "Where is it?"}},
+                codex("reasoning", summary=[{"type": "summary_text", "text": "Hm."}]),
+                codex("function_call", name="shell", arguments='{"command": ["ls"]}', call_id="a"),
+                codex("function_call_output", call_id="a", output="x"),
+                codex("custom_tool_call", name="apply_patch", input="*** Begin", call_id="b"),
+                codex("custom_tool_call_output", call_id="b", output="done"),
+                codex("message", role="assistant", content=[{"type": "output_text", "text": "Here."}]),
+            ]
+        },
+        "u A=e A=e M",
+    ),
 }
 SIGNS = {"api_action": "A", "code_action": "C", "message_action": "M", "web_observation": "w", "image_observation": "i"}
 
@@ -266,6 +308,10 @@ def test_what_stands_beside_is_kept() -> None:
     assert details("OpenHands' events")["given"] == {"events_left_out": {"recall": 1}}
     assert details("a log of several agents")["given"] == {"system_prompts": {"Finder": "Find it."}}
     assert details("a log of several agents")["answer"] == "Here."
+    assert details("Claude Code's session")["given"] == {
+        "events_left_out": {"isSidechain": 1, "summary": 1, "system": 1}
+    }
+    assert details("Codex's session")["system_prompt"] == "<environment_context>x"
     assert details("SWE-agent's trajectory")["given"] == {"exit_status": "submitted", "submission": "diff"}
 
 
@@ -300,3 +346,29 @@ def test_a_message_of_nobody_is_refused() -> None:
 def test_names_that_mean_the_same(beside: dict[str, Any], wanted: dict[str, Any]) -> None:
     read = find("importers", "openai").read(chat({"role": "assistant", "content": "Here."}, **beside))
     assert dict(read.details) == {"system_prompt": "", "tools": [], **wanted}
+
+
+@pytest.mark.parametrize(
+    ("before", "asked"),
+    [
+        (["A: Hi! How can I help?"], "Where is it?"),
+        (["U: Hello there!", "A: Hi! What do you need?"], "Where is it?"),
+        (["U: Good morning.", "A: Hi.", "U: hi"], "Where is it?"),
+        (["U: Hello, is it big?", "A: Yes."], "Hello, is it big?"),
+        (["A: " + "I plan. " * 50], None),
+    ],
+)
+def test_a_run_begins_with_its_first_request(before: list[str], asked: str | None) -> None:
+    roles = {"A": "assistant", "U": "user"}
+    told = [{"role": roles[line[0]], "content": line[3:]} for line in before]
+    chat = [*told, {"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "Here."}]
+    read = find("importers", "openai").read({"messages": chat})
+    run = from_request(read)
+    if asked is None:
+        with pytest.raises(ValueError, match="nobody asks"):
+            question_of(run)
+        return
+    assert question_of(run) == asked
+    opening = run.details.get("given", {}).get("opening", [])
+    assert len(opening) + len(run.content) == len(read.content)
+    assert [item["content"] for item in opening] == ([] if run is read else [line[3:] for line in before])

@@ -193,6 +193,15 @@ def test_steps_of_atif() -> None:
     assert records("atif-1.7", run_of())[0]["schema_version"] == "ATIF-v1.7"
 
 
+def test_what_is_said_before_a_call_is_a_step_of_atif_and_comes_back() -> None:
+    run = run_of()
+    content = (QUESTION, MessageAction(content="I look."), called(0), seen(0), ANSWER)
+    (record,) = records("atif-1.8", Run(run.row.model_copy(update={"content": content}), None))
+    said = [step for step in record["steps"] if step["source"] == "agent"]
+    assert [(step["message"], len(step.get("tool_calls", ()))) for step in said[:2]] == [("I look.", 0), ("", 1)]
+    assert find("importers", "atif").read(record).content == content
+
+
 def test_generation_1_has_no_ids_and_generation_2_has() -> None:
     (one,), (two,) = records("adp-1", run_of()), records("adp-2", run_of())
     assert set(one) == {"id", "content", "details"}
@@ -229,6 +238,9 @@ def test_pairs() -> None:
     (record,) = records("trl-dpo", pair)
     assert [len(record[side]) for side in ("chosen", "rejected")] == [1, 1]
     assert record["prompt"][-1]["role"] == "tool"
+    (row,) = records("trl-corrections", pair)
+    assert (row["prompt"], row["completion"], row["id"]) == (record["prompt"], record["chosen"], record["id"])
+    assert row.keys() == records("trl-rft", run_of())[0].keys(), "they are trained on together"
     (ranked,) = records("llamafactory-dpo", pair)
     assert len(ranked["conversations"]) % 2 == 1
     assert ranked["chosen"]["from"] == "function_call" != ranked["conversations"][-1]["from"]

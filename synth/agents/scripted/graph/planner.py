@@ -184,7 +184,7 @@ class GraphPlanner(SetQuestions):
         others = [other for other in dict.fromkeys(starts) if fold(other) != fold(name)]
         if self.seen.turns == 0 and self.independent(number):
             if others:
-                self.thoughts.add("search_name", name=listed(others[: AT_ONCE - 1]))
+                self.thoughts.add("search_names", names=listed(others[: AT_ONCE - 1]))
             return calls + [("find_entity", {"name": other}) for other in others[: AT_ONCE - 1]]
         if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
             calls += [("find_entity", {"name": other}) for other in others[: AT_ONCE - 1]]

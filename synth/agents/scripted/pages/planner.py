@@ -346,10 +346,10 @@ class PageReader(PageNarration):
         if self.seen.turns == 0 and (beside := self.independent(number)):
             names = list(dict.fromkeys(other for _, other in beside if fold(other) != fold(name)))
             if names:
-                self.thoughts.add("search_name", name=listed(names))
+                self.thoughts.add("search_names", names=listed(names))
             return calls + [("search", {"query": other}) for other in names]
         alike = [c for c in clues if c.name and c.name != name and c.target == clues[number].target]
-        others = [c.name for c in alike if c.span is None]  # nobody searches for "fewer than 5,000"
+        others = [c.name for c in alike if c.span is None]  # a range ("fewer than 5,000") is no search term
         if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
             calls += [("search", {"query": other}) for other in dict.fromkeys(others)]
         return calls
@@ -364,5 +364,5 @@ class PageReader(PageNarration):
             if hit is not None and hit.document != chosen.document and same_name(hit.title, name):
                 found.setdefault(hit.document, hit)
         if found:
-            self.thoughts.add("hit_named", title=listed([short(hit.title) for hit in found.values()]))
+            self.thoughts.add("open_these", titles=listed([short(hit.title) for hit in found.values()]))
         return [("open", {"document": document}) for document in found]

@@ -333,7 +333,7 @@ class _Acting(Mistakes):
         builder, plan = self.builder, self.view.plan
         number = builder.open()[0]
         if not plan.calls[number].changes:
-            return None  # nobody looks up what they have made up
+            return None  # an invented value would find nothing
         arguments = dict(plan.calls[number].arguments)
         fact = builder.fact()
         for path, given in self.view.unseen(number):

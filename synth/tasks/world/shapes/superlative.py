@@ -6,6 +6,8 @@ is apart from the next (:meth:`synth.tasks.world.shapes.sets.Pool.ordered`).
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from synth.schemas.row import Split
@@ -16,26 +18,20 @@ from synth.tasks.world.links import Link, choose
 from synth.tasks.world.measures import End, MeasureWording
 from synth.tasks.world.plurals import bracketed, set_phrases, several
 from synth.tasks.world.registers import Core, put
-from synth.tasks.world.shapes.sets import Drawn, describe, pool_of
+from synth.tasks.world.shapes.sets import Drawn, Pool, Weighted, describe, pool_of
 from synth.tasks.world.shapes.sketch import Known, Sketch, known_phrase, pick
 from synth.tasks.world.view import WorldView
 
-__all__ = ["extreme", "propose_superlative", "set_hops", "singular", "start_set"]
+__all__ = ["extreme", "measured_set", "propose_superlative", "set_hops", "singular", "start_set"]
 
 
 def propose_superlative(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | None:
     """See :data:`synth.tasks.world.shapes.ShapeMaker`."""
     pool = pool_of(view, split)
-    found = pool.ordered.draw(rng)
+    found = measured_set(view, split, pool, pool.ordered, rng)
     if found is None:
         return None
-    (relation, end, _), number = found
-    drawn = pool.drawn(number, relation, end)
-    sketch = Sketch(view)
-    known, slot = start_set(view, split, drawn, sketch, rng)
-    if known is None:
-        return None
-    members, measures, values = set_hops(view, drawn, sketch, slot)
+    (relation, end, _), drawn, sketch, known, slot, members, measures, values = found
     best = extreme(values, end)
     if best is None:
         return None
@@ -66,6 +62,34 @@ def start_set(
     if step is not None:
         sketch.hop(step, 0)
     return known, int(step is not None)
+
+
+class MeasuredSet(NamedTuple):
+    """A set that was drawn, on the sketch of its question: hops of its members and of their values."""
+
+    key: tuple[Any, ...]
+    """What it was drawn by: the relation that measures it first, its port last."""
+    drawn: Drawn
+    sketch: Sketch
+    known: Known
+    slot: int
+    members: list[int]
+    measures: list[int]
+    values: list[Measure | None]
+
+
+def measured_set(
+    view: WorldView, split: Split, pool: Pool, sets: Weighted, rng: np.random.Generator
+) -> MeasuredSet | None:
+    """One of ``sets``, or None where there is none, or none that can be spoken of."""
+    found = sets.draw(rng)
+    if found is None:
+        return None
+    key, number = found
+    drawn = pool.drawn(number, *key[:-1])
+    sketch = Sketch(view)
+    known, slot = start_set(view, split, drawn, sketch, rng)
+    return None if known is None else MeasuredSet(key, drawn, sketch, known, slot, *set_hops(view, drawn, sketch, slot))
 
 
 def set_hops(

@@ -26,8 +26,8 @@ from synth.tasks.world.plurals import set_phrases, several
 from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.pairs import measured_kinds
 from synth.tasks.world.shapes.sets import pool_of
-from synth.tasks.world.shapes.sketch import Known, Sketch, pick
-from synth.tasks.world.shapes.superlative import set_hops, singular, start_set
+from synth.tasks.world.shapes.sketch import Known, pick
+from synth.tasks.world.shapes.superlative import measured_set, singular
 from synth.tasks.world.view import WorldView
 
 __all__ = ["propose_temporal"]
@@ -62,16 +62,10 @@ class _Bound:
 def propose_temporal(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | None:
     """See :data:`synth.tasks.world.shapes.ShapeMaker`."""
     pool = pool_of(view, split)
-    found = pool.dated.draw(rng)
+    found = measured_set(view, split, pool, pool.dated, rng)
     if found is None:
         return None
-    (relation, _), number = found
-    drawn = pool.drawn(number, relation)
-    sketch = Sketch(view)
-    known, slot = start_set(view, split, drawn, sketch, rng)
-    if known is None:
-        return None
-    members, measures, values = set_hops(view, drawn, sketch, slot)
+    (relation, _), drawn, sketch, known, slot, members, measures, values = found
     dates = [value for value in values if value is not None]
     if len(dates) < len(values):
         return None

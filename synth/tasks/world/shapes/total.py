@@ -18,8 +18,8 @@ from synth.tasks.world.plurals import set_phrases
 from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.computation import computed
 from synth.tasks.world.shapes.sets import pool_of
-from synth.tasks.world.shapes.sketch import Known, Sketch, pick
-from synth.tasks.world.shapes.superlative import set_hops, start_set
+from synth.tasks.world.shapes.sketch import Known, pick
+from synth.tasks.world.shapes.superlative import measured_set
 from synth.tasks.world.view import WorldView
 from synth.tasks.world.wording import Noun
 
@@ -31,16 +31,10 @@ _TWO = "{a} and {b}"
 def propose_total(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | None:
     """See :data:`synth.tasks.world.shapes.ShapeMaker`."""
     pool = pool_of(view, split)
-    found = pool.sized.draw(rng)
+    found = measured_set(view, split, pool, pool.sized, rng)
     if found is None:
         return None
-    (relation, _), number = found
-    drawn = pool.drawn(number, relation)
-    sketch = Sketch(view)
-    known, slot = start_set(view, split, drawn, sketch, rng)
-    if known is None:
-        return None
-    _, measures, values = set_hops(view, drawn, sketch, slot)
+    (relation, _), drawn, sketch, known, slot, _, measures, values = found
     summed = total([value for value in values if value is not None]) if None not in values else None
     if summed is None:
         return None
