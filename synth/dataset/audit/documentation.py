@@ -54,8 +54,6 @@ class Documentation:
         for number, hop in enumerate(task.walk.hops):
             if _GAP in hop.source.name:
                 found = self._gap(hop)
-            elif hop.needs and hop.relation in (*_DESCRIBED, "states"):
-                found = self._said_with(hop)
             elif hop.needs and hop.relation == "part_of" and not hop.forward:
                 found = self._part(hop)
             elif hop.source.kind == "description":
@@ -72,11 +70,6 @@ class Documentation:
         found = set(self._facts.step(key_of(hop.source), hop.relation, hop.forward))
         if found != {key_of(hop.target)}:
             yield f"{hop.relation} leads to {self._named(found - {key_of(hop.target)})} as well"
-
-    def _said_with(self, hop: Hop) -> Iterable[str]:
-        """The sentence speaks of what the hop before found, by name."""
-        if hop.source.name.casefold() not in hop.evidence.quote.casefold():
-            yield f"{hop.evidence.quote[:60]!r} does not name {hop.source.name!r}"
 
     def _part(self, hop: Hop) -> Iterable[str]:
         """No other part of the page is said to do the same."""

@@ -17,8 +17,6 @@ from synth.schemas.tasks import Hop, Node, Taken, Task
 __all__ = ["EVIDENCE_RULES", "NOT_A_QUERY", "EvidenceAudit", "Page", "asks_pages", "is_given", "states"]
 
 NOT_A_QUERY = "a person's or a model's own question names no relation, so no query of facts can answer it"
-_SAID = frozenset(("described_as", "subtitle", "states"))
-"""Relations by which a page speaks of a thing in its own words."""
 _OWN_WORDS = frozenset(("given", "proposed"))
 
 EVIDENCE_RULES: Mapping[str, str] = {
@@ -133,8 +131,6 @@ class EvidenceAudit:
             # What another page says of a thing is said of its name there.
             named = repr(hop.target.name) in (facts.name(subject), facts.name(target))
             return held or named or goal in (subject, target)
-        if hop.needs and not hop.forward and relation in _SAID:
-            return goal in (subject, target)
         if hop.relation not in facts.relations:
             # What pages say in words of their own (``mentions``, ``default``): the fact is about one end, and about the
             # other or on its page; a value may be a part of what it says.

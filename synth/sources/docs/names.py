@@ -45,7 +45,8 @@ CODE_KINDS = {
 """Sphinx's object types as a person calls them. Others go by the second word of their type."""
 
 _NUMBERING = re.compile(
-    r"(?:(?:chapter|appendix|part|section)\s+)?(?:[A-Z0-9IVX]{1,5}\.)(?:\d+\.)*\s+(?=\S)", re.IGNORECASE
+    r"(?:(?:chapter|appendix|part|section)\s+)?(?:[A-Z0-9IVX]{1,5}\.(?:\d+\.)*|\d{1,2}(?:\.\d{1,3})+)\s+(?=\S)",
+    re.IGNORECASE,
 )
 _SUBTITLE = re.compile(r"\s+[—–]\s+|\s+--+\s+")
 _PURPOSE = re.compile(r"(?P<name>[a-z][\w.+-]*) - (?P<purpose>[a-z].{8,})")

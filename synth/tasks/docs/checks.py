@@ -181,8 +181,7 @@ class Judge:
             row = corpus.row_of[hop.evidence.document_id]
             own = (row, hop.evidence.start, hop.evidence.end)
             within = row if f"“{corpus.columns.titles[row]}”" in draft.question else None
-            words = f"{hop.source.name} {hop.cue}" if hop.needs else hop.cue.replace("____", " ")
-            if (rival := self.rival(words, own, (hop.target.name,), within=within)) is not None:
+            if (rival := self.rival(hop.cue.replace("____", " "), own, (hop.target.name,), within=within)) is not None:
                 return Failure(Reason.NOT_UNIQUE, f"hop {number}: another sentence says the same: {rival!r}")
         return "every sentence of the documents was compared"
 

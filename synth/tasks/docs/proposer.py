@@ -31,7 +31,7 @@ __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 2.0, "placed": 0.05, "via": 6.0, "within": 6.0, "nested": 6.0}
+_WEIGHTS = {"shapes": 2.0, "placed": 0.05, "via": 6.0, "within": 6.0, "pair": 2.0}
 """How gladly each family is asked."""
 _SHAPES = "shapes"
 _GAP = "____"

@@ -21,18 +21,18 @@ ELSEWHERE = {
     "<tr><td>wembly</td><td>Controls the lamps of all ships that pass the reef at night.</td></tr>"
     "<tr><td>plune</td><td>Counts the passengers who leave a ferry in the morning.</td></tr></tbody></table>",
     "lists.html": "<h1>Lists</h1><dl class='py function'><dt class='sig' id='drop_levels'>drop_levels(item)</dt>"
-    "<dd><p>Release the sheet that a call of quarn.work_quarn() has filled.</p></dd></dl>",
-    "more.html": "<h1>More</h1><dl class='py function'><dt class='sig' id='drop_panes'>drop_panes(item)</dt>"
-    "<dd><p>Release the sheet that a call of mirad.work_mirad() has filled.</p></dd></dl>",
+    "<dd><p>Release the drawing sheet that shows the anchor of a ship.</p></dd></dl>",
+    "more.html": "<h1>More</h1><dl class='py function'><dt class='sig' id='keep_panes'>keep_panes(item)</dt>"
+    "<dd><p>Fold the drawing sheet that shows the window of a church.</p></dd></dl>",
 }
 VIA = "What is the default of the setting that is used to limit how long visitors of the museum stay on the pier?"
 WITHIN = (
     "Think of the module that controls the lamps of all ships that pass the reef at night. Which of its settings "
     "limits how often the glass prism is polished on a day?"
 )
-NESTED = (
-    "Which function releases the sheet that a call of the function that reads the hourly water level of a harbour from "
-    "the almanac has filled?"
+PAIR = (
+    "Which function releases the drawing sheet that shows the anchor of a ship, and which one folds the drawing sheet "
+    "that shows the window of a church?"
 )
 
 
@@ -54,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, Tas
     return joined(tmp_path_factory.mktemp("joined"))
 
 
-@pytest.mark.parametrize(("question", "answer"), [(VIA, "12 times"), (WITHIN, "wembly_pace"), (NESTED, "drop_levels")])
+@pytest.mark.parametrize(("question", "answer"), [(VIA, "12 times"), (WITHIN, "wembly_pace")])
 def test_what_one_page_says_leads_to_another(made: tuple[World, dict[str, Task]], question: str, answer: str) -> None:
     task = made[1].get(question)
     assert task is not None, sorted(made[1])
@@ -67,20 +67,16 @@ def test_every_question_needs_two_pages_and_the_audit_proves_it(made: tuple[Worl
     for task in tasks.values():
         assert len(task.gold_documents) == 2
         assert audited(world, task) == []
-    pair = next(task for task in tasks.values() if task.shape == "parallel")
-    assert [part.answer for part in pair.answer_parts] == [hop.target.name for hop in pair.walk.hops]
+    assert [part.answer for part in tasks[PAIR].answer_parts] == ["drop_levels", "keep_panes"]
 
 
-def test_the_audit_sees_another_part_and_another_thing(made: tuple[World, dict[str, Task]]) -> None:
+def test_the_audit_sees_another_part(made: tuple[World, dict[str, Task]]) -> None:
     world, tasks = made
-    for question in (WITHIN, NESTED):
-        task = tasks[question]
-        first, last = task.walk.hops
-        wrong = last.model_copy(update={"target": last.target.model_copy(update={"id": "x", "name": "x"})})
-        if question == NESTED:
-            wrong = last.model_copy(update={"source": last.source.model_copy(update={"name": "mirad.work_mirad"})})
-        spoiled = task.model_copy(update={"walk": task.walk.model_copy(update={"hops": (first, wrong)})})
-        assert [rule for rule, _ in audited(world, spoiled)] == ["unique"]
+    task = tasks[WITHIN]
+    first, last = task.walk.hops
+    wrong = last.model_copy(update={"target": last.target.model_copy(update={"id": "x", "name": "x"})})
+    spoiled = task.model_copy(update={"walk": task.walk.model_copy(update={"hops": (first, wrong)})})
+    assert [rule for rule, _ in audited(world, spoiled)] == ["unique"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +85,11 @@ def test_the_audit_sees_another_part_and_another_thing(made: tuple[World, dict[s
         ("lib/velib.html", "own", VIA),
         ("guide.html", f"{ELSEWHERE['guide.html']}<p>Most keepers leave velib_pace at 12 times.</p>", VIA),
         ("again.html", "<h1>Again</h1><p>Its bell limits how long visitors of the museum stay on the pier.</p>", VIA),
-        ("more.html", "", NESTED),
+        (
+            "more.html",
+            f"{ELSEWHERE['more.html']}<p>Its crane releases the drawing sheet that shows the anchor of a ship.</p>",
+            PAIR,
+        ),
     ],
 )
 def test_what_one_page_could_answer_is_not_asked(tmp_path: Path, page: str, body: str, question: str) -> None:
