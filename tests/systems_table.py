@@ -11,14 +11,17 @@ __all__ = ["ROOT", "ROWS", "SYSTEMS", "System"]
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "guides" / "gallery.md"
 
-SYSTEMS = """
-SearchGym LongTraceRL OpenSeeker GraphWalker GraphGen SailorFog-QA ASearcher MaskSearch SciResearcher HyperEyes
-ParallelSearch CaRR TaskCraft SSP DARC RAGShaper ZeroSearch DocDancer HierSearch MARAG-R1 LOGIGEN ASTRA CM2 OS-Genesis
-Explorer ReSeek R3L CAT SearchSwarm DR-Venus CSO VPPO AgentProcessBench PivotRL EEF MatchTIR IGPO DeepVerifier FinTrace
-Plan-RewardBench FATE AgentAlign CoSearch RubricEM A2TGPO SIOP PBSD PAV Search-R2 KEPO BAVT LATR ProAct APEX-Searcher
-AI-SearchPlanner RAFT DualTune Prism-Reranker Chain-of-Agents SWE-Compressor MemSearcher AtomMem Memory-R2 DocScope VRAG
-ATBench AIDSAFE MOSAIC PING tau-bench SWE-smith InjecAgent AgentDojo VinePPO TreeRPO GiGPO OEC DAgger
-""".split() + ["Trajectory-Refined Distillation", "behaviours of agentic search"]
+SYSTEMS = re.split(
+    r",\s+",
+    """SearchGym, LongTraceRL, OpenSeeker, GraphWalker, GraphGen, SailorFog-QA, ASearcher, MaskSearch, SciResearcher,
+HyperEyes, ParallelSearch, CaRR, TaskCraft, SSP, DARC, RAGShaper, ZeroSearch, DocDancer, HierSearch, MARAG-R1,
+LOGIGEN, ASTRA, CM2, OS-Genesis, Explorer, ReSeek, R3L, CAT, SearchSwarm, DR-Venus, CSO, VPPO, AgentProcessBench,
+PivotRL, EEF, MatchTIR, IGPO, DeepVerifier, FinTrace, Plan-RewardBench, FATE, AgentAlign, CoSearch, RubricEM, A2TGPO,
+SIOP, PBSD, PAV, Search-R2, KEPO, BAVT, LATR, ProAct, APEX-Searcher, AI-SearchPlanner, RAFT, DualTune,
+Prism-Reranker, Chain-of-Agents, SWE-Compressor, MemSearcher, AtomMem, Memory-R2, DocScope, VRAG, ATBench, AIDSAFE,
+MOSAIC, PING, tau-bench, SWE-smith, InjecAgent, AgentDojo, VinePPO, TreeRPO, GiGPO, OEC, DAgger,
+Trajectory-Refined Distillation, behaviours of agentic search""",
+)
 """Published systems whose ideas are in here, or were weighed and left out."""
 
 
