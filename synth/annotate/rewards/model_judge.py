@@ -147,7 +147,7 @@ def prompt_named(name: tuple[str, int]) -> PromptFile:
     return load_prompt(*name)
 
 
-@versioned(8)
+@versioned(9)
 def model_rater(*, model: Model, **options: Any) -> ModelRater:
     """What the registry calls. ``options`` are those of :class:`ShownConfig`.
 
@@ -157,7 +157,7 @@ def model_rater(*, model: Model, **options: Any) -> ModelRater:
     return ModelRater(model, ShownConfig.model_validate(options))
 
 
-@versioned(8)
+@versioned(9)
 def model_answer_judge(*, model: Model, **options: Any) -> ModelAnswerJudge:
     """The same for answers."""
     return ModelAnswerJudge(model, ShownConfig.model_validate(options))
