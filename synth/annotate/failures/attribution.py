@@ -1,8 +1,8 @@
 """Who failed a run, and at which step: by continuations where there are any, by labels, else by what the record shows.
 
 After Who&When (arXiv 2505.00212) and VerifyMAS: every step is a hypothesis, and what was measured from the same state
-comes before what was seen, and that before what speaks for it. By the record alone, first the agent is named whose steps
-weigh most together, then the one among them that weighs most.
+comes before what was seen, and that before what speaks for it. By the record alone the agent comes first: whose steps
+weigh most together, and of those the one that weighs most.
 """
 
 from __future__ import annotations

@@ -108,7 +108,8 @@ def test_in_the_log_of_an_orchestrator_the_first_report_is_suspected() -> None:
 
 def test_the_agent_is_who_has_most_against_all_its_steps_together() -> None:
     ran = [("Coder", CODE), ("Computer_terminal", "Nothing about it, as far as can be seen.")]
-    row = log(PLAN, ("Guesser", 'It was **Ada Torrin**, **Jon Maak**, **Bela Roth** or **Ines Vale**, 1702 to 1745.'), *ran, *ran, *ran, END)
+    guess = "It was **Ada Torrin**, **Jon Maak**, **Bela Roth** or **Ines Vale**, 1702 to 1745."
+    row = log(PLAN, ("Guesser", guess), *ran, *ran, *ran, END)
     found = attribute(row)
     assert (found.agent, agents_of(row)[found.step]) == ("Coder", "Coder")
     assert found.others[0] == 1, "more speaks for the guess than for any single run of code"
