@@ -52,7 +52,7 @@ def _importer(value: Mapping[str, Any]) -> Importer | None:
         return SHAREGPT if "from" in turns[0] else OPENAI
     if turns is not None or "prompt" in value:
         return OPENAI
-    return SHAREGPT if "instruction" in value else None
+    return SHAREGPT if {"instruction", "output"} <= value.keys() else None
 
 
 def _message(one: Any) -> dict[str, Any] | None:
@@ -92,4 +92,4 @@ def _read(value: Mapping[str, Any]) -> Trajectory | TrajectoryRow:
     return (_importer(found) or OPENAI).read(found)
 
 
-AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=14)
+AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=15)
