@@ -26,6 +26,8 @@ _NO_KINDS = frozenset(
     "entry thing name value no number example note notes item key feature element category area topic".split()
 )
 """What things are not called in a question: headings of first columns that say nothing."""
+_LISTS = frozenset(("index", "contents", "table of contents", "home", "search", "general index", "concept index"))
+"""Titles of pages on which nobody looks for what is said."""
 _LEAST = 3
 _NOUNS = frozenset("format name type range result state value access class display document group model".split())
 """Verbs of documentation that are nouns as well when a label ends in them."""
@@ -180,7 +182,7 @@ class Words:
         if found.kind not in _PLACES and corpus.page_named[found.name.casefold()] == 1:
             return found.name if found.kind == "command" else f"the {found.name} {found.kind}"
         title = corpus.columns.titles[row].strip('“”"')
-        if corpus.titled[title] > 1 or any(c in title for c in "“”") or len(title) > 90:
+        if title.casefold() in _LISTS or corpus.titled[title] > 1 or any(c in title for c in "“”") or len(title) > 90:
             return ""
         return f"“{title}”"
 

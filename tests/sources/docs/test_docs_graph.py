@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.sources.docs.graph import graph_tables
-from synth.sources.docs.names import page_name, term_name
+from synth.sources.docs.names import page_kind, page_name, term_name
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.salient import salient
 from synth.sources.docs.source import DocsConfig, DocsSource
@@ -151,6 +151,16 @@ A Balloon rises. A big Balloon rises higher, and a red Balloon as high.
 |---|---|
 | Big One | ninety litres |
 | Small One | forty litres |
+
+| Lever name | Moves |
+|---|---|
+| Long Lever | the burner |
+| Short Lever | the vent |
+
+| Maker and year | Colour |
+|---|---|
+| Ann 1901 | red |
+| Bob 1902 | blue |
 """
 
 
@@ -161,6 +171,9 @@ def test_a_table_that_sets_two_things_side_by_side_names_nothing(tmp_path: Path)
     assert ("Big One", "expands_to", "ninety litres") in facts(found)
     # A heading that the page writes large everywhere is a name, no word for what stands below it.
     assert {entity.kind for entity in found[1] if entity.name == "Big One"} == {"entry"}
+    # What has a name is called by what the name is of; a heading of two nouns says of neither what a row is.
+    assert {entity.name: entity.kind for entity in found[1]}["Long Lever"] == "lever"
+    assert {entity.name: entity.kind for entity in found[1]}["Ann 1901"] == "entry"
 
 
 def test_lists_and_remarks_state_nothing(graph: tuple[list[Document], list[Entity], list[Edge]]) -> None:
@@ -248,6 +261,9 @@ def test_titles_and_terms_say_what_they_name() -> None:
     named, subtitle = page_name("umask - set or get the file creation mode mask", None)
     assert (named.name, named.kind, subtitle) == ("umask", "command", "set or get the file creation mode mask")
     assert page_name("Fold 2 - The Manual", None)[0].kind == "page"
+    assert page_kind("Key folding") is None
+    assert page_kind("Key: folding") is None
+    assert (page_kind("Key fold") or named).name == "fold"
     kinds = [term_name(text, "setting") for text in ("fold_limit (default: 50)", "fold(paper)", "fold_limit (50)")]
     assert [named and named.kind for named in kinds] == ["setting", "function", "function"]
 
