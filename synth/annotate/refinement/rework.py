@@ -103,8 +103,10 @@ def _role(run: History, number: int) -> str:
 def _settled(before: History, answer: str | None) -> bool:
     """Whether the answer was said after something showed it that is more than a result of a search: a name among hits
     is a candidate."""
+    if not answer:
+        return False
     shown = False
-    for step in before if answer else ():
+    for step in before:
         if shown and answer in (step.turn.thought or ""):
             return True
         shown |= any(answer in one.content and not isinstance(observe(one.content), Hits) for one in step.results)

@@ -14,17 +14,19 @@ from stand_ins.model_server import ModelServer, Reply
 
 import synth
 from synth.agents.actions import view_of
-from synth.agents.contract import Turn
+from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.helpers import helper_runs
 from synth.agents.trajectory import history_of
 from synth.annotate.refinement.refiner import Unrefined
 from synth.annotate.refinement.rewording import Rewriter
 from synth.annotate.refinement.rewording import reworded as said_anew
-from synth.annotate.refinement.rework import compressed, distilled
+from synth.annotate.refinement.rework import _settled, compressed, distilled
 from synth.cli import main
 from synth.dataset.reader import Dataset
 from synth.dataset.rules.validate import validate
+from synth.environments.observed import observe
+from synth.environments.shown import Hits, Page
 from synth.errors import InputError
 from synth.recipe.load import load_recipe
 from synth.schemas.rejections import Reason
@@ -88,6 +90,24 @@ def test_a_team_becomes_one_agent(runs: dict[str, TrajectoryRow]) -> None:
     wrong = found[0][1].model_copy(update={"verdict": found[0][1].verdict.model_copy(update={"correct": False})})
     with pytest.raises(Unrefined, match="an answer is wrong"):
         distilled(wrong, least=1)
+
+
+def test_a_name_among_hits_is_nothing_to_verify(runs: dict[str, TrajectoryRow]) -> None:
+    helped = [run for _, parent, _ in reworked(runs, "distilled") for _, run in helper_runs(parent)]
+    checked = 0
+    for run in helped:
+        answer = str(run[-1].turn.answer)
+        hits = [step for step in run if any(isinstance(observe(one.content), Hits) for one in step.results)]
+        named = [step for step in hits if answer in step.results[0].content]
+        pages = [step for step in run if any(isinstance(observe(one.content), Page) for one in step.results)]
+        read = [step for step in pages if answer in step.results[0].content]
+        if not (named and read):
+            continue
+        says = Step(turn=Turn(thought=f"It may be {answer}.", calls=read[0].turn.calls), results=())
+        assert not _settled((named[0], says), answer)
+        assert _settled((read[0], says), answer)
+        checked += 1
+    assert checked
 
 
 def test_what_follows_notes_is_grounded_in_them_and_not_without(runs: dict[str, TrajectoryRow]) -> None:
