@@ -240,6 +240,7 @@ IMPORTERS: Mapping[str, str] = {
     "adp": "synth.export.importing.adp:ADP",
     "atif": "synth.export.importing.atif:ATIF",
     "auto": "synth.export.importing.anything:AUTO",
+    "frameworks": "synth.export.importing.frameworks:FRAMEWORKS",
     "group-chat": "synth.export.importing.groups:GROUP_CHAT",
     "openai": "synth.export.importing.chat:OPENAI",
     "openhands": "synth.export.importing.logs:OPENHANDS",

@@ -230,7 +230,9 @@ class _Builder:
 
     def _group(self, page: _Page, place: int) -> str:
         """What the innermost headings above a place say that each thing there is."""
-        return next((g for start, _, h in reversed(page.sections) if start <= place and (g := group_kind(h))), "")
+        return next(
+            (g for start, end, h in reversed(page.sections) if start <= place < end and (g := group_kind(h))), ""
+        )
 
     # Fields: lines with a label that many things have.
 

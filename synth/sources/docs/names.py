@@ -70,7 +70,8 @@ def page_name(title: str, module: str | None) -> tuple[Named, str | None]:
     if module:
         return Named(module, "module", tuple(dict.fromkeys(a for a in (bare, title) if a != module))), subtitle
     if subtitle is None and (match := _PURPOSE.fullmatch(bare)) is not None:
-        return Named(match["name"], "command", tuple(dict.fromkeys((bare, title)))), match["purpose"]
+        kind = "file" if re.search(r"\.(?:cfg|conf|ini|d)$", match["name"]) else "command"
+        return Named(match["name"], kind, tuple(dict.fromkeys((bare, title)))), match["purpose"]
     name = parts[0].strip() if subtitle else bare
     return Named(name, "page", tuple(dict.fromkeys(a for a in (bare, title) if a != name))), subtitle
 
@@ -189,8 +190,11 @@ def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
 
 _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w-]*)")
 _CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
-_REMARK = re.compile(r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required)\b")
-"""Behind these brackets stand no arguments: "queue_minfree (default: 0)"."""
+_REMARK = re.compile(
+    r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required|boolean|bool|integer|int|enum|float|"
+    r"floating point|(?:[xX]86|[aA][rR][mM])\w*)\b"
+)
+"""In these brackets stand no arguments: "queue_minfree (default: 0)", "jit (boolean)"."""
 _PLACEHOLDER = re.compile(
     r"=?[<\[{].*|[= ](?:<|\[|[A-Z]{2,}\b).*"
     r"|(?<=\w)=(?:(?:integer|int|string|float|double|value|name|number|filename|file|path|boolean|bool|type|text|list)\b.*)?$"
