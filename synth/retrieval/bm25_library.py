@@ -1,7 +1,7 @@
 """bm25s, without JAX.
 
-Its import runs JAX where that is installed, and on a machine with a GPU JAX takes three quarters of the memory, in every
-process. Nothing of it is used here: scores come from bm25s, and we sort them.
+Its import runs JAX where that is installed, and on a machine with a GPU JAX takes three quarters of the memory, in
+every process. Nothing of it is used here: scores come from bm25s, and we sort them.
 """
 
 from __future__ import annotations
