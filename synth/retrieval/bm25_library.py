@@ -7,7 +7,6 @@ every process. Nothing of it is used here: scores come from bm25s, and we sort t
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
 
 __all__ = ["load_bm25s"]
@@ -15,10 +14,12 @@ __all__ = ["load_bm25s"]
 
 def load_bm25s() -> ModuleType:
     """The module; JAX, unless it is loaded already, can't be imported meanwhile."""
-    if "jax" in sys.modules:
-        return import_module("bm25s")
-    sys.modules["jax"] = None  # type: ignore[assignment]  # Python's own way of saying: not to be had
+    hidden = "jax" not in sys.modules
+    if hidden:
+        sys.modules["jax"] = None  # type: ignore[assignment]  # Python's own way of saying: not to be had
     try:
-        return import_module("bm25s")
+        import bm25s
     finally:
-        del sys.modules["jax"]
+        if hidden:
+            del sys.modules["jax"]
+    return bm25s
