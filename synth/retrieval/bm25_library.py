@@ -7,12 +7,12 @@ every process. Nothing of it is used here: scores come from bm25s, and we sort t
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from typing import Any
 
 __all__ = ["load_bm25s"]
 
 
-def load_bm25s() -> ModuleType:
+def load_bm25s() -> Any:
     """The module; JAX, unless it is loaded already, can't be imported meanwhile."""
     hidden = "jax" not in sys.modules
     if hidden:
