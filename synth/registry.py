@@ -198,6 +198,7 @@ BACKENDS: Mapping[str, str] = {
 ASSISTANTS: Mapping[str, str] = {
     "answer_judge": "synth.annotate.rewards.model_judge:model_answer_judge",
     "perturber": "synth.annotate.preferences.perturb.minimal_edit:model_perturber",
+    "rewriter": "synth.annotate.refinement.rewording:model_rewriter",
     "fact_tables": "synth.environments.fact_tables:fact_tables",
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
