@@ -14,7 +14,8 @@ from tests.tasks.docs.test_docs_proposer import site
 
 def test_parts_of_what_another_page_speaks_of_are_proven(tmp_path: Path) -> None:
     root = tmp_path / "pages"
-    for name, text in (site() | {name: f"<html><body>{body}</body></html>" for name, body in ELSEWHERE.items()}).items():
+    pages = site() | {name: f"<html><body>{body}</body></html>" for name, body in ELSEWHERE.items()}
+    for name, text in pages.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     settings = {**LEAN, "source.fractions": {"train": 1.0, "validation": 0.0, "test": 0.0}}
