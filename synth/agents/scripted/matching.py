@@ -21,13 +21,10 @@ __all__ = [
     "dangling",
     "fit_of",
     "introduces_alias",
-    "is_noun_phrase",
-    "is_predicate",
     "is_value_kind",
     "kind_fit",
     "likeness",
     "quotable",
-    "reportable",
     "same_name",
     "similarity",
     "strip",
@@ -123,30 +120,6 @@ def dangling(cue: str) -> bool:
     """Whether the cue makes no sense on its own ("the length of", "How high is")."""
     words = cue.split()
     return len(words) < 4 or words[-1].casefold() in FUNCTION_WORDS
-
-
-_FINITE = re.compile(r"(?:is|was|has|had|holds|held|lies|stands|\w+ed)\b(?! by\b)")
-_PHRASE = re.compile(r"(?:the|a|an)\s|\S.*['’]s\s")
-
-
-def is_predicate(cue: str) -> bool:
-    """Whether the cue says something of one thing and lacks only its subject ("has a length of 35 metres")."""
-    return _FINITE.match(cue) is not None
-
-
-def is_noun_phrase(cue: str) -> bool:
-    """Whether the cue names what is sought ("the region where that city lies")."""
-    return _PHRASE.match(cue) is not None and not cue.endswith(("is", "was"))
-
-
-def reportable(text: str, names: Iterable[str]) -> str | None:
-    """A sentence as it stands behind "that"; None where it is no plain one, or begins with a word of which it can't be
-    told whether it is one of ``names``."""
-    if not re.fullmatch(r"[A-Z][^.:;!?()\"“”\n]*\.", text) or len(text) > 160:
-        return None
-    if any(name and text.startswith(name) for name in names):
-        return text[:-1]
-    return text[0].lower() + text[1:-1] if text.split(" ", 1)[0].casefold() in FUNCTION_WORDS else None
 
 
 def uncapitalised(cue: str) -> str:

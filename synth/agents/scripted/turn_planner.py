@@ -14,11 +14,12 @@ import numpy as np
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.choosing import Chooser
-from synth.agents.scripted.matching import dangling, is_noun_phrase, is_predicate, strip
+from synth.agents.scripted.matching import dangling, strip
 from synth.agents.scripted.operations import Operations
 from synth.agents.scripted.phrases import PHRASES, Thoughts
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.state import State, Value
+from synth.agents.scripted.wording import is_noun_phrase, is_predicate
 from synth.environments.contract import ToolCall
 from synth.text.lists import listed
 

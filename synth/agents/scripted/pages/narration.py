@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.scripted.credibility import CredibilityCheck
-from synth.agents.scripted.matching import dangling, likeness, quotable, reportable, same_name, short, strip
+from synth.agents.scripted.matching import dangling, likeness, quotable, same_name, short, strip
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.long_documents import LongDocuments
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
+from synth.agents.scripted.wording import reportable
 from synth.environments.passages import Passage
 from synth.environments.shown import Hit
 from synth.text.lists import listed

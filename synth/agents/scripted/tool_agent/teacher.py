@@ -103,7 +103,7 @@ def _detour(builder: TurnBuilder, number: int) -> Turn | None:
     others = [
         token
         for line in lines
-        if value not in line and details_of(request, line) and _in_common(request, line) >= least
+        if value not in line and _in_common(request, line) >= max(least, 1)
         for token in alike(value, line, request)
     ]
     if not others:
