@@ -96,6 +96,7 @@ class Reason(StrEnum):
     # reworked runs
     NOT_DISTILLED = "not_distilled"
     NOT_COMPRESSED = "not_compressed"
+    NOT_REWORDED = "not_reworded"
     # distractors
     NO_DISTRACTOR = "no_distractor"
     # collections
@@ -188,6 +189,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NOT_REFINED: "No try from there came to the right answer.",
     Reason.NOT_DISTILLED: "The run is not one of several agents, or not one to learn teamwork from.",
     Reason.NOT_COMPRESSED: "The run fits the budget, or no notes keep what it uses later.",
+    Reason.NOT_REWORDED: "The run failed, or no thought of it holds in the student's words.",
 }
 
 

@@ -198,6 +198,7 @@ BACKENDS: Mapping[str, str] = {
 ASSISTANTS: Mapping[str, str] = {
     "answer_judge": "synth.annotate.rewards.model_judge:model_answer_judge",
     "perturber": "synth.annotate.preferences.perturb.minimal_edit:model_perturber",
+    "rewriter": "synth.annotate.refinement.rewording:model_rewriter",
     "fact_tables": "synth.environments.fact_tables:fact_tables",
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
@@ -239,6 +240,7 @@ IMPORTERS: Mapping[str, str] = {
     "adp": "synth.export.importing.adp:ADP",
     "atif": "synth.export.importing.atif:ATIF",
     "auto": "synth.export.importing.anything:AUTO",
+    "frameworks": "synth.export.importing.frameworks:FRAMEWORKS",
     "group-chat": "synth.export.importing.groups:GROUP_CHAT",
     "openai": "synth.export.importing.chat:OPENAI",
     "openhands": "synth.export.importing.logs:OPENHANDS",

@@ -68,7 +68,7 @@ def sub_questions(task: Task) -> tuple[SubQuestion, ...]:
     parts: list[SubQuestion] = []
     for unknown in dict.fromkeys(clue.target for clue in reading.clues):
         at = [number for number, clue in enumerate(reading.clues) if clue.target == unknown]
-        if any(clue.every or clue.described or clue.source not in (None, *numbers) for clue in _of(reading, unknown)):
+        if any(clue.every or clue.source not in (None, *numbers) for clue in _of(reading, unknown)):
             return ()
         walked = tuple(hop for number in at for hop in hops[number])
         answer = task.walk.hops[walked[-1]].target

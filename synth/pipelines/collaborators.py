@@ -68,6 +68,7 @@ __all__ = [
     "task_filters",
     "task_stage",
     "vectors_of",
+    "with_options",
     "without_mistakes",
 ]
 
@@ -273,7 +274,7 @@ def proposing(recipe: Recipe) -> dict[str, Any]:
     who, solver = recipe.roles["proposer"], recipe.roles.get("policy", Role())
     explore, propose, harden = (load_prompt(name).ref for name in (EXPLORE, PROPOSE, HARDEN))
     # As an agent it takes the options of agents, as an assistant those of assistants.
-    acting, asking = (_with_options(who, known) for known in (ModelConfig, AskConfig))
+    acting, asking = (with_options(who, known) for known in (ModelConfig, AskConfig))
     return {
         "environment": environment_of(recipe),
         "explorer": policy_of("proposer", acting, {}),
@@ -286,7 +287,8 @@ def proposing(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _with_options(who: Role, known: type[BaseModel]) -> Role:
+def with_options(who: Role, known: type[BaseModel]) -> Role:
+    """``who`` with those of its options that ``known`` has."""
     options = {name: value for name, value in who.options.items() if name in known.model_fields}
     return who.model_copy(update={"options": options})
 
@@ -318,7 +320,7 @@ def _checks(recipe: Recipe) -> dict[str, Any] | None:
         wanted = wanted.model_copy(update={"needed": needed})
         wanted = wanted.model_copy(update={"reject": tuple(name for name in CHECKS if getattr(wanted, name))})
         if who is None:
-            who, role = _with_options(recipe.roles["proposer"], AskConfig), "proposer"
+            who, role = with_options(recipe.roles["proposer"], AskConfig), "proposer"
     prompts = {name: load_prompt(job).ref for name, (job, _) in CHECKS.items() if getattr(wanted, name)}
     if who is None or not prompts:
         return None

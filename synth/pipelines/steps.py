@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels.model_judge import STEPS_PROMPT
+from synth.annotate.refinement.rewording import REWORD_PROMPT
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.environments.search_spec import Search
+from synth.models.asking import AskConfig
 from synth.pipelines.collaborators import (
     assistant,
     drafting,
@@ -31,6 +33,7 @@ from synth.pipelines.collaborators import (
     task_filters,
     task_stage,
     vectors_of,
+    with_options,
     without_mistakes,
 )
 from synth.pipelines.duplicate_steps import deduplicated, duplicate_documents, duplicates, is_read
@@ -230,10 +233,14 @@ def _rework(recipe: Recipe) -> Iterator[Run]:
     """Runs made of finished ones."""
     if recipe.rework is None:
         return
-    told = prompt_values("agents/team")
+    told, rewriter = prompt_values("agents/team"), None
+    if recipe.rework.reword:
+        student = with_options(recipe.roles["policy"], AskConfig)
+        rewriter = assistant_of("policy", student, assistant("rewriter"), load_prompt(*REWORD_PROMPT).ref)
     for role in recipe.acting:
         values = {
-            **recipe.rework.model_dump(),
+            **recipe.rework.model_dump(exclude={"reword"}),
+            "rewriter": rewriter if role == "teacher" else None,
             "environment": environment_of(recipe),
             "management": recipe.management,
             "prompt_version": told["prompt_version"],
@@ -276,9 +283,13 @@ def _ratings(recipe: Recipe) -> Iterator[Run]:
         return
     rater, answers = named("raters", "evidence", {}), None
     if who is not None:
-        rater = assistant_of("judge", who, factory_of("raters", "model"), prompt_named(RATE_PROMPT).ref)
+        voices = {"voices": wanted.judges} if wanted.judges > 1 else {}
+        rating = prompt_named(RATE_PROMPT).ref
+        rater = assistant_of("judge", who, factory_of("raters", "model"), rating, options=voices)
         if wanted.answers:
-            answers = assistant_of("judge", who, assistant("answer_judge"), prompt_named(ANSWER_PROMPT).ref)
+            answers = assistant_of(
+                "judge", who, assistant("answer_judge"), prompt_named(ANSWER_PROMPT).ref, options=voices
+            )
     for role in recipe.acting if recipe.has_tasks else ():
         values = {"rater": rater, "answers": answers, "graded": wanted.graded, "checklist": wanted.checklist}
         yield Run(f"{role}-ratings", "judge_runs", values, role)

@@ -184,6 +184,11 @@ class Recipe(Keys):
             raise ValueError("rework.compress: say management: {compress: true}, so that agents have the tool for it")
         if self.rework is not None and self.rework.distill and not (offered and offered.delegate):
             raise ValueError("rework.distill: say management: {delegate: true}: it distills runs that asked helpers")
+        if self.ratings is not None and self.ratings.judges > 1 and "judge" not in self.roles:
+            raise ValueError("ratings.judges: several voices are a model's: bind roles.judge to one (openai, vllm)")
+        student = self.roles.get("policy")
+        if self.rework is not None and self.rework.reword and (student is None or student.model is None):
+            raise ValueError("rework.reword: the words are a model's: bind roles.policy to one (openai, vllm)")
         perturber = self.roles.get("perturber")
         if perturber is not None and perturber.model is None:
             raise ValueError("roles.perturber: only a model edits turns; bind it to one (openai, vllm)")

@@ -95,6 +95,9 @@ class Rework(Described):
     follows must be grounded in them. Empty = never."""
     size: int = Field(default=300, ge=50, le=10_000)
     """Of ``compress``: characters that notes keep of one observation, about."""
+    reword: bool = False
+    """The policy, a model, says the thoughts of right teacher runs in its own words (RAFT). Kept is what names nothing
+    unseen and leaves out no name of the teacher's."""
 
 
 class Pairs(Described):
@@ -120,6 +123,9 @@ class Ratings(Described):
     answers: bool = True
     """Also ask the judge whether an answer that no rule took for right means the same as the right one. Needs
     ``roles.judge``: without a model there are the rules only."""
+    judges: int = Field(default=1, ge=1, le=15)
+    """How often the judge is asked of each run and answer. Of several voices a rating or verdict is kept where most of
+    them give one and those agree (ratings within 1); else it abstains, with the reason. Needs ``roles.judge``."""
     steps: bool = False
     """Also ask the judge to label the steps that the rules leave open in runs on questions without a walk (imported
     runs, given questions). Needs ``roles.judge``."""

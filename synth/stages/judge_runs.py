@@ -41,7 +41,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
     answer. Nothing else changes by them: ``success`` is the rules'."""
 
     name = "judge_runs"
-    version = 14
+    version = 16
     config_type = JudgeRunsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}
@@ -65,6 +65,8 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
                 drawn = bool(self.context.generator(row.id, "graded").random() < chance)
                 parts |= {"chance": chance, "drawn": drawn}
                 self.context.metrics.add("drawn", drawn)
+        if rating.voices is not None:
+            parts |= {"judges": list(rating.voices)}
         rows = [
             run_judgment(
                 row,
@@ -90,7 +92,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
                     None if found.equivalent is None else float(found.equivalent),
                     reason=found.reason,
                     provenance=self._by(self.config.answers),
-                    parts={"rule": row.verdict.rule},
+                    parts={"rule": row.verdict.rule} | ({"judges": list(found.voices)} if found.voices else {}),
                     abstained=found.abstained,
                     calls=found.calls,
                 )

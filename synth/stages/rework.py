@@ -1,4 +1,5 @@
-"""Make runs of finished runs: several agents distilled into one, notes in the place of what was read."""
+"""Make runs of finished runs: several agents distilled into one, notes in the place of what was read, thoughts in
+other words."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from synth.agents.scripted.phrases import Thoughts
 from synth.agents.trajectory import facts_of, to_row
 from synth.annotate.contexts.tokens import WordTokenizer
 from synth.annotate.refinement.refiner import Unrefined
+from synth.annotate.refinement.rewording import Rewriter, reworded
 from synth.annotate.refinement.rework import compressed, distilled
 from synth.environments.contract import Environment
 from synth.prompting import load_prompt
@@ -32,7 +34,11 @@ from synth.store.tables import RowsByKey
 
 __all__ = ["ReworkRuns", "ReworkRunsConfig"]
 
-_NUMBERS: Mapping[Literal["distilled", "compressed"], int] = {"distilled": 10_000, "compressed": 20_000}
+_NUMBERS: Mapping[Literal["distilled", "compressed", "reworded"], int] = {
+    "distilled": 10_000,
+    "compressed": 20_000,
+    "reworded": 30_000,
+}
 """Runs of each way are numbered from here: after all others of their task."""
 
 
@@ -51,6 +57,8 @@ class ReworkRunsConfig(StageConfig):
     """Tokens of a view beyond which notes take its place. None = never."""
     size: int = Field(ge=50)
     """Code points of what notes keep of one observation, about."""
+    rewriter: Implementation | None = None
+    """Who says the thoughts of right runs in other words; None = nobody."""
     prompt_version: int
     prompt_sha256: str
     """Of what the one agent is told that several become."""
@@ -60,7 +68,7 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
     """Gives every run back, and behind it what it was reworked to. What could not be is rejected, with the reason."""
 
     name = "rework"
-    version = 10
+    version = 13
     config_type = ReworkRunsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow}
@@ -73,6 +81,7 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
         super().__init__(config, context)
         self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
         self._environment: Environment = context.make(config.environment, inputs=context.inputs)
+        self._rewriter: Rewriter | None = None if config.rewriter is None else context.make(config.rewriter)
         prompt = load_prompt("agents/team", config.prompt_version)
         if prompt.ref.sha256 != config.prompt_sha256:
             raise ValueError(f"prompt {prompt.ref} is not the one that was planned ({config.prompt_sha256})")
@@ -101,6 +110,9 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
             thought = partial(self._thought, row)
             count = WordTokenizer().count
             ways.append(partial(compressed, row, budget=budget, size=size, thought=thought, count=count))
+        if self._rewriter is not None and not helped:
+            computed = answer_is_computed(self._tasks.one(row.task_id))
+            ways.append(partial(reworded, row, self._rewriter, computed=computed))
         return ways
 
     def _distilled(self, row: TrajectoryRow) -> tuple[History, Rework]:
@@ -130,7 +142,8 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
         computed = answer_is_computed(task)
         if one and (loose := ungrounded(prompt, history, computed=computed, own_words=row.model is not None)):
             raise Unrefined(Reason.UNGROUNDED, str(loose[0]))
-        left_out = next(iter(inconsistencies(prompt, history)), None) if row.success and row.model is None else None
+        scripted = row.success and row.model is None and rework.how != "reworded"
+        left_out = next(iter(inconsistencies(prompt, history)), None) if scripted else None
         if left_out is not None and row.role == "teacher":
             raise Unrefined(Reason.OMISSION, str(left_out))
         # The calls of a last turn that a limit cut off were never carried out.
@@ -142,6 +155,8 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
             episode.close()
         actor = row.provenance.model_dump(include={"backend", "model", "model_revision", "prompt", "sampling"})
         actor |= {"prompt": str(self._prompt.ref)} if one else {}
+        if rework.how == "reworded" and self.config.rewriter is not None:
+            actor |= {"model_revision": None, **self.config.rewriter.origin()}
         reworked = to_row(
             done,
             environment,
@@ -149,7 +164,7 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
             number=_NUMBERS[rework.how] + row.rollout,
             privileged=row.privileged,
             provenance=self.context.provenance.model_copy(update=actor),
-            model=row.model,
+            model=row.model if rework.by is None else rework.by,
         )
         details = details_with(reworked.details, Reworked(reworked=rework))
         return reworked.model_copy(update={"retry_of": row.id, "details": details})

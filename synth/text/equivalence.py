@@ -301,7 +301,7 @@ _DROPPING = frozenset(("option", "section_number", "qualifier", "title", "suffix
 """Rows that leave something out. What both sides have, and is another thing, tells them apart."""
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def forms_of(text: str, without: frozenset[str] = frozenset()) -> Mapping[str, str]:
     """Every form of ``text`` -> name of the row that made it; its normalized text is the first, by ``exact``."""
     found = {normalize(text): "exact"}
@@ -342,7 +342,7 @@ def _list(text: str) -> tuple[str, ...] | None:
     return tuple(sorted(spelled(item) for item in items)) if len(items) > 1 else None
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def spelled(text: str) -> str:
     """``text`` in plain words: case, accents, articles, punctuation and ways to write numbers make no difference."""
     text = normalize(text)

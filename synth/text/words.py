@@ -66,7 +66,7 @@ def words(text: str) -> list[str]:
     return [ungrouped(word) if "," in word else bare(word) for word in _WORD.findall(folded)]
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """The ``words`` of ``text`` with one space between them."""
     return " ".join(words(text))

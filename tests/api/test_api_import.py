@@ -297,7 +297,7 @@ def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult,
 WRONG = {
     "unknown format": (
         ["--from", "adpp"],
-        "choose one of adp, atif, auto, group-chat, openai, openhands, rows, sessions",
+        "choose one of adp, atif, auto, frameworks, group-chat, openai, openhands, rows, sessions",
     ),
     "no file": (["--from", "adp"], "does not exist"),
     "neither": (["--from", "adp"], "give --out DIR, or --check"),

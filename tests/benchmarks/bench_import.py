@@ -67,6 +67,8 @@ def main() -> None:
             peaks.append(found["grown_mb"])
             pace = found["runs"] / found["wall_s"]
             print(f"{found['runs']:>9,} runs: {found['grown_mb']:,.0f} MB, {pace:,.0f} runs/s", flush=True)
+    if len(counts) < 2:
+        return
     grown = (peaks[-1] - peaks[0]) * 1e6 / (counts[-1] - counts[0])
     print(f"ratio {peaks[-1] / peaks[0]:.2f} for {counts[-1] / counts[0]:.0f} times the runs: {grown:,.0f} bytes a run")
 

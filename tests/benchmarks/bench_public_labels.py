@@ -2,6 +2,7 @@
 
     python tests/benchmarks/bench_public_labels.py --steps hotpotqa.jsonl bfcl.jsonl
     python tests/benchmarks/bench_public_labels.py --failures "Who&When/Algorithm-Generated" "Who&When/Hand-Crafted"
+    python tests/benchmarks/bench_public_labels.py --failures AgentRx/data/ground_truth/*_ground_truth.json
     python tests/benchmarks/bench_public_labels.py --faulty aegis
 
 ``--steps``: files of AgentProcessBench (arXiv 2603.14465): chat runs with ``step_labels`` by number of the message.
@@ -11,8 +12,10 @@ with nothing new harms, all else helps, the last message by its verdict; "ours, 
 without a label. ``--judge URL MODEL`` adds a model of an OpenAI-compatible server, ``--recorded FILE...`` the labels
 that models gave these runs (that set's ``eval/results``): alone, above ours, and where ours has none.
 
-``--failures``: folders of Who&When (arXiv 2505.00212). ``--faulty``: folders of AEGIS, runs into which errors of one or
-several agents were put: how often the agent that a rule names is one of them.
+``--failures``: folders of Who&When (arXiv 2505.00212), of AgentErrorBench, or files of AgentRx's ``ground_truth``.
+"fault" is a step that people call one, whether or not the run failed by it (AgentRx lists them all); "share" is how
+sure ours says it is, on average. ``--faulty``: folders of AEGIS, runs into which errors of one or several agents were
+put: how often the agent that a rule names is one of them.
 
 ``--numbers odd`` measures where nothing was chosen: labels and verdicts were developed on the even questions of
 HotpotQA, clues and their points on the even files of Algorithm-Generated.
@@ -23,7 +26,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -189,57 +192,109 @@ def macro_f1(pairs: Mapping[tuple[int, int | None], int]) -> float:
 
 @dataclass(frozen=True)
 class Failed:
-    """A failed run of several agents, with who people say failed it, and where."""
+    """A failed run, with who people say failed it, and where."""
 
     row: TrajectoryRow
     agents: tuple[str, ...]
-    agent: str
-    step: int | None
+    agent: str = ""
+    step: int | None = None
     """None: the message that people name is a tool's, and no step."""
+    faults: frozenset[int] = frozenset()
+    """All steps that people call faults, this one among them."""
 
 
-def failed_runs(folder: Path, numbers: str) -> Iterator[Failed]:
-    for file in sorted(folder.glob("*.json"), key=lambda one: int(one.stem)):
-        if numbers != "all" and int(file.stem) % 2 != (numbers == "odd"):
-            continue
-        value = json.loads(file.read_text("utf-8"))
-        row = import_trajectory(find("importers", "auto").read(value), None, provenance=PROVENANCE)
-        spoken = [place for place, message in enumerate(value["history"]) if speaks(message)]
-        place = int(value["mistake_step"])
-        step = spoken.index(place) if place in spoken else None
-        yield Failed(row, tuple(name or "" for name in agents_of(row)), value["mistake_agent"], step)
+def failed_run(value: Mapping[str, Any], agent: str, place: int, faults: Iterable[int]) -> Failed:
+    """A run, of whose messages people name some by their numbers."""
+    row = import_trajectory(find("importers", "auto").read(value), None, provenance=PROVENANCE)
+    messages = value.get("history") or value["messages"]
+    agents = tuple(name or "" for name in agents_of(row))
+    turns = [number for number, message in enumerate(messages) if speaks(message)]
+    turns = turns[-len(agents) :]  # a greeting before the first request is no step
+    steps = {number: turns.index(number) for number in (place, *faults) if number in turns}
+    named = agent if any(agents) else ""
+    return Failed(row, agents, named, steps.get(place), frozenset(steps.values()))
 
 
-def blamed(run: Failed) -> dict[str, tuple[str, int]]:
-    """Rule -> the agent and the step that it names."""
+def failed_runs(source: Path, numbers: str) -> Iterator[Failed]:
+    if source.is_file():
+        yield from agent_rx(source)
+    elif (labels := source / "gaia_labels.json").is_file():
+        yield from agent_error_bench(labels)
+    else:
+        for file in sorted(source.glob("*.json"), key=lambda one: int(one.stem)):
+            if numbers == "all" or int(file.stem) % 2 == (numbers == "odd"):
+                value = json.loads(file.read_text("utf-8"))
+                yield failed_run(value, value["mistake_agent"], int(value["mistake_step"]), ())
+
+
+def agent_rx(truth: Path) -> Iterator[Failed]:
+    """Runs of Magentic-One that are not in Who&When, too, or of tau-bench."""
+    home = truth.parents[1]
+    retail = json.loads((home / "tau_retail" / "tau_dataset_failed.json").read_text("utf-8"))
+    chats = {str(run["task_id"]): run["traj"] for run in retail}
+    for told in json.loads(truth.read_text("utf-8")):
+        name = f"{told['trajectory_id']}.json"
+        file = home / "magentic_dataset" / name
+        messages = json.loads(file.read_text("utf-8")) if file.is_file() else chats.get(file.stem)
+        cause = told["root_cause"]["failure_id"]
+        root = next((one for one in told["failures"] if str(one["failure_id"]) == str(cause)), None)
+        if messages and root and not (home / "magentic_dataset_whowhen" / name).is_file():
+            faults = [one["step_number"] - 1 for one in told["failures"]]
+            run = failed_run({"messages": messages}, root["failed_agent"], root["step_number"] - 1, faults)
+            if any(run.agents) or run.step is not None:  # of a chat, the agent's faults and not the user's or a tool's
+                yield run
+
+
+def agent_error_bench(labels: Path) -> Iterator[Failed]:
+    for told in json.loads(labels.read_text("utf-8")):
+        file = labels.parent / "GAIA" / f"{told['trajectory_id']}.json"
+        if file.is_file():
+            value = json.loads(file.read_text("utf-8"))
+            turns = [number for number, one in enumerate(value["messages"]) if one["role"] == "assistant"]
+            if told["critical_failure_step"] <= len(turns):
+                yield failed_run(value, "", turns[told["critical_failure_step"] - 1], ())
+
+
+def blamed(run: Failed) -> dict[str, tuple[str, int, float | None]]:
+    """Rule -> the agent and the step that it names, and how sure it says it is."""
     count = len(run.agents)
     most, _ = Counter(run.agents).most_common(1)[0]
     ours = attribute(run.row)
     return {
-        "first step": (run.agents[0], 0),
-        "second step": (run.agents[min(1, count - 1)], min(1, count - 1)),
-        "last step": (run.agents[-1], count - 1),
-        "most frequent": (most, run.agents.index(most)),
-        "ours": (ours.agent or "", ours.step),
+        "first step": (run.agents[0], 0, None),
+        "second step": (run.agents[min(1, count - 1)], min(1, count - 1), None),
+        "last step": (run.agents[-1], count - 1, None),
+        "most frequent": (most, run.agents.index(most), None),
+        "ours": (ours.agent or "", ours.step, ours.share),
     }
 
 
-def print_failures(folders: Sequence[Path], numbers: str) -> None:
-    print(f"{'set':<22}{'runs':>6}  {'rule':<15}{'agent':>7}{'step':>7}{'+-1':>7}{'+-3':>7}")
-    for folder in folders:
-        runs = list(failed_runs(folder, numbers))
-        hits: dict[str, list[tuple[bool, int | None]]] = {}
+def print_failures(sources: Sequence[Path], numbers: str) -> None:
+    heads = "".join(f"{head:>7}" for head in ("agent", "step", "+-1", "+-3", "fault", "share"))
+    print(f"{'set':<28}{'runs':>6}  {'rule':<15}{heads}")
+    for source in sources:
+        runs = list(failed_runs(source, numbers))
+        hits: dict[str, list[tuple[bool, int | None, bool, float | None]]] = {}
         for run in runs:
-            for name, (agent, step) in blamed(run).items():
+            for name, (agent, step, share) in blamed(run).items():
                 off = None if run.step is None else abs(step - run.step)
-                hits.setdefault(name, []).append((agent.lower() == run.agent.lower(), off))
+                hit = (agent.lower() == run.agent.lower(), off, step in run.faults, share)
+                hits.setdefault(name, []).append(hit)
         drawn = sum(1 / len(run.agents) for run in runs if run.step is not None) / len(runs)
-        share = sum(sum(run.agent.lower() == one.lower() for one in run.agents) / len(run.agents) for run in runs)
-        print(f"{folder.name:<22}{len(runs):>6}  {'random step':<15}{share / len(runs):>7.3f}{drawn:>7.3f}")
+        whose = sum(sum(run.agent.lower() == one.lower() for one in run.agents) / len(run.agents) for run in runs)
+        fault = sum(len(run.faults) / len(run.agents) for run in runs) / len(runs)
+        print(
+            f"{source.stem:<28}{len(runs):>6}  {'random step':<15}"
+            f"{whose / len(runs):>7.3f}{drawn:>7.3f}{'':>14}{fault:>7.3f}"
+        )
         for name, found in hits.items():
-            near = [sum(off is not None and off <= reach for _, off in found) / len(found) for reach in (0, 1, 3)]
-            right = sum(agent for agent, _ in found) / len(found)
-            print(f"{'':<22}{'':>6}  {name:<15}{right:>7.3f}" + "".join(f"{one:>7.3f}" for one in near))
+            near = [sum(off is not None and off <= reach for _, off, _, _ in found) / len(found) for reach in (0, 1, 3)]
+            right = sum(agent for agent, *_ in found) / len(found)
+            faults = sum(fault for _, _, fault, _ in found) / len(found)
+            sure = [share for *_, share in found if share is not None]
+            told = f"{sum(sure) / len(sure):>7.3f}" if sure else ""
+            figures = "".join(f"{one:>7.3f}" for one in (right, *near, faults))
+            print(f"{'':<28}{'':>6}  {name:<15}{figures}{told}")
 
 
 def print_faulty(folders: Sequence[Path], numbers: str) -> None:
@@ -255,7 +310,7 @@ def print_faulty(folders: Sequence[Path], numbers: str) -> None:
             faulty = {one["agent_name"].lower() for one in value["faulty_agents"]}
             share = sum(name.lower() in faulty for name in agents) / len(agents)
             hits.setdefault("random step", []).append(share)
-            for rule, (agent, _) in blamed(Failed(row, agents, "", None)).items():
+            for rule, (agent, *_) in blamed(Failed(row, agents)).items():
                 hits.setdefault(rule, []).append(agent.lower() in faulty)
         for rule, found in hits.items():
             print(f"{folder.name:<22}{len(found):>6}  {rule:<15}{sum(found) / len(found):>7.3f}")

@@ -32,6 +32,7 @@ ROLES: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], str]] = {
     "policy": ("walks", {}, {}, "trajectories"),
     "teacher": ("walks", {}, {}, "trajectories"),
     "judge": ("walks", {"ratings": {}}, {}, "judgments"),
+    "judges": ("walks", {"ratings": {}}, {"ratings.judges": 3}, "judgments"),
     "prm": ("docs", SEARCHED, {}, "continuations"),
     "expert": ("docs", SEARCHED, {}, "continuations"),
     "writer": ("docs", {}, {}, "tasks"),
@@ -40,8 +41,13 @@ ROLES: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], str]] = {
     "summarizer": ("docs", {"summaries": {"over": 300}}, {}, "trajectories"),
     "perturber": ("docs", {}, {}, "preferences"),
     "simulator": ("docs", {}, {"environment.simulated": {}}, "trajectories"),
+    "student": ("walks", {}, {"rework.reword": True}, "trajectories"),
     "proposer": ("docs", {}, {"questions.kind": "proposed"}, "tasks"),
 }
+
+
+_PLAYED: Mapping[str, str] = {"extractor": "writer", "student": "policy", "judges": "judge"}
+"""Jobs of a role beside its first one."""
 
 
 def build(role: str, given: argparse.Namespace, folder: Path, *, played: bool) -> Dataset:
@@ -52,7 +58,7 @@ def build(role: str, given: argparse.Namespace, folder: Path, *, played: bool) -
     if played:
         name, _, address = given.model.rpartition("@")
         settings |= own
-        settings[f"roles.{'writer' if role == 'extractor' else role}"] = {
+        settings[f"roles.{_PLAYED.get(role, role)}"] = {
             "backend": "vllm",
             "model": name,
             "endpoints": [address],

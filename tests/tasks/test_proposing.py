@@ -71,6 +71,9 @@ def test_aliases_count_where_they_are_forms_of_the_answer() -> None:
     draft = proposed(aliases=("212 jars", "several hundred"))
     assert isinstance(draft, Draft)
     assert draft.answer_aliases == ("212 jars",)
+    capital = proposed(answer="Bees", sold={"found": "bees"})
+    assert isinstance(capital, Draft)
+    assert (capital.answer, capital.answer_aliases) == ("bees", ("Bees",)), "as the walk's end is called"
 
 
 REFUSALS: list[tuple[dict[str, Any], Reason, str]] = [

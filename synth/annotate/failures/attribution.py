@@ -1,7 +1,8 @@
 """Who failed a run, and at which step: by continuations where there are any, by labels, else by what the record shows.
 
 After Who&When (arXiv 2505.00212) and VerifyMAS: every step is a hypothesis, and what was measured from the same state
-comes before what was seen, and that before what speaks for it.
+comes before what was seen, and that before what speaks for it. By the record alone the agent comes first: whose steps
+weigh most together, and of those the one that weighs most.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Attribution:
     """How much speaks for this step rather than another one, 0 to 1."""
     why: str
     others: tuple[int, ...]
-    """The next two steps, by the same measure."""
+    """The two steps for which most speaks beside it."""
 
 
 def agents_of(row: TrajectoryRow) -> tuple[str | None, ...]:
@@ -77,13 +78,16 @@ def attribute(row: TrajectoryRow, steps: Sequence[StepRow] = (), clues: Sequence
     prompt, history = history_of(row)
     seen = seen_of(prompt.question, history, agents, _orchestrator(row))
     points = [sum(clue.points * clue.holds(step) for clue in clues) for step in seen]
+    weights = [math.exp(one) for one in points]
+    owned = {name: sum(w for w, one in zip(weights, agents, strict=True) if one == name) for name in agents}
+    agent = max(owned, key=owned.__getitem__)
     ranked = sorted(range(len(seen)), key=lambda number: (-points[number], number))
-    first = ranked[0]
-    total = sum(math.exp(one - points[first]) for one in points)
+    first = next(number for number in ranked if agents[number] == agent)
     spoken = _spoken(seen[first], clues)
     why = "; ".join(clue.says for clue in spoken) or "nothing speaks for any other step"
     guessed = next((clue.failure for clue in spoken if clue.failure is not None), None)
-    return Attribution(first, agents[first], failure or guessed, "record", 1 / total, why, tuple(ranked[1:3]))
+    others = tuple(number for number in ranked if number != first)[:2]
+    return Attribution(first, agent, failure or guessed, "record", weights[first] / sum(weights), why, others)
 
 
 def _measured(steps: Sequence[StepRow]) -> tuple[int, float, str] | None:

@@ -20,6 +20,8 @@ from synth.agents.summaries import Extractive
 from synth.agents.trajectory import facts_of, history_of
 from synth.annotate.refinement.refiner import Unrefined
 from synth.environments.contract import ToolCall
+from synth.environments.observed import observe
+from synth.environments.shown import Hits
 from synth.schemas.delegations import delegations_of
 from synth.schemas.rejections import Reason
 from synth.schemas.reworked import Rework
@@ -90,13 +92,25 @@ def distilled(row: TrajectoryRow, *, least: int) -> tuple[History, Rework]:
 
 
 def _role(run: History, number: int) -> str:
-    """Who of a team would take a helper's turn: the verifier looks again at what was found, the searcher searches, the
-    reader reads, and says what it read."""
-    step, answer = run[number], run[-1].turn.answer
-    settled = answer is not None and any(answer in (earlier.turn.thought or "") for earlier in run[:number])
-    if settled and step.turn.calls:
+    """Who of a team would take a helper's turn: the verifier looks again at what was read and said, the searcher
+    searches, the reader reads, and says what it read."""
+    step = run[number]
+    if step.turn.calls and _settled(run[:number], run[-1].turn.answer):
         return "verifier"
     return "searcher" if any("query" in call.arguments for call in step.turn.calls) else "reader"
+
+
+def _settled(before: History, answer: str | None) -> bool:
+    """Whether the answer was said after something showed it that is more than a result of a search: a name among hits
+    is a candidate."""
+    if not answer:
+        return False
+    shown = False
+    for step in before:
+        if shown and answer in (step.turn.thought or ""):
+            return True
+        shown |= any(answer in one.content and not isinstance(observe(one.content), Hits) for one in step.results)
+    return False
 
 
 # --- notes in the place of what was read ------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ not, or on none, is an abstention.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from statistics import fmean
 from typing import Any, Literal
 
 from pydantic import Field
@@ -51,9 +53,14 @@ class RunRatings(Row):
 
 
 class ModelRater:
-    """A :class:`~synth.annotate.rewards.rating.Rater` that asks a model once a run, and keeps nothing between calls."""
+    """A :class:`~synth.annotate.rewards.rating.Rater` that asks a model, and keeps nothing between calls.
 
-    def __init__(self, model: Model, config: ShownConfig | None = None) -> None:
+    Args:
+        voices: How often it asks of each run; of several, most must rate and agree.
+    """
+
+    def __init__(self, model: Model, config: ShownConfig | None = None, voices: int = 1) -> None:
+        self._voices = voices
         self._config = config or ShownConfig()
         self._asker = Asker(model, prompt_named(RATE_PROMPT), RunRatings, self._config)
         self._schema = json.dumps(answer_schema(RunRatings), ensure_ascii=False)
@@ -63,9 +70,13 @@ class ModelRater:
         Raises:
             ValueError: the run is not of the form that rollouts have.
         """
+        heard = [self._voice(run, number) for number in range(self._voices)]
+        return heard[0] if len(heard) == 1 else _agreed(heard)
+
+    def _voice(self, run: TrajectoryRow, number: int) -> Rating:
         prompt, history = history_of(run)
         asked = self._asker.ask(
-            digest("rate", run.id)[:32],
+            _sample(number, "rate", run.id),
             schema=self._schema,
             question=shown_question(prompt.question),
             run=shown_history(history, self._config),
@@ -87,6 +98,34 @@ class ModelRater:
         )
 
 
+def _sample(number: int, *of: str | None) -> str:
+    """Names what one voice is asked; the first one's question is that of a judge who is asked once."""
+    return digest(*of, *([number] if number else []))[:32]
+
+
+def _agreed(heard: Sequence[Rating]) -> Rating:
+    """What several judges say together, if most of them say something, and within 1 of each other."""
+    rated = [one for one in heard if one.reward is not None]
+    voices, calls = (len(rated), len(heard)), tuple(call for one in heard for call in one.calls)
+    if 2 * len(rated) <= len(heard):
+        first = next(one for one in heard if one.reward is None)
+        said = f"{len(rated)} of {len(heard)} judges gave a rating: {first.reason}"
+        return Rating(reason=said, abstained=first.abstained, calls=calls, voices=voices)
+    values = {name: [getattr(one, name) for one in rated] for name in ("coherence", "completion")}
+    for name, given in values.items():
+        if max(given) - min(given) > 1:
+            said = f"judges disagree: {name} {min(given):g} to {max(given):g}"
+            return Rating(reason=said, abstained=Reason.INCONSISTENT, calls=calls, voices=voices)
+    return Rating(
+        coherence=round(fmean(values["coherence"]), 4),
+        completion=round(fmean(values["completion"]), 4),
+        cites=tuple(dict.fromkeys(step for one in rated for step in one.cites)),
+        reason=rated[0].reason,
+        calls=calls,
+        voices=voices,
+    )
+
+
 class AnswerComparison(Row):
     """What the model says of an answer."""
 
@@ -101,12 +140,19 @@ class AnswerVerdict(Row):
     reason: str
     abstained: Reason | None = None
     calls: tuple[str, ...] = ()
+    voices: tuple[int, int] | None = None
+    """Of several judges: how many gave a verdict, how many were asked."""
 
 
 class ModelAnswerJudge:
-    """Compares answers that no rule took for right with the right one. It keeps nothing between calls."""
+    """Compares answers that no rule took for right with the right one. It keeps nothing between calls.
 
-    def __init__(self, model: Model, config: ShownConfig | None = None) -> None:
+    Args:
+        voices: How often it asks of each answer; of several, most must have a verdict, and all of those the same.
+    """
+
+    def __init__(self, model: Model, config: ShownConfig | None = None, voices: int = 1) -> None:
+        self._voices = voices
         self._asker = Asker(model, prompt_named(ANSWER_PROMPT), AnswerComparison, config)
         self._schema = json.dumps(answer_schema(AnswerComparison), ensure_ascii=False)
 
@@ -123,6 +169,20 @@ class ModelAnswerJudge:
         """
         if not self.wanted(run):
             raise ValueError(f"{run.id}: nothing to ask: {run.verdict.rule}")
+        heard = [self._voice(task, run, number) for number in range(self._voices)]
+        if len(heard) == 1:
+            return heard[0]
+        told = [one for one in heard if one.equivalent is not None]
+        together = {"voices": (len(told), len(heard)), "calls": tuple(call for one in heard for call in one.calls)}
+        if 2 * len(told) <= len(heard):
+            return next(one for one in heard if one.equivalent is None).model_copy(update=together)
+        if len({one.equivalent for one in told}) > 1:
+            said = f"judges disagree: {told[0].reason}"
+            torn = AnswerVerdict(equivalent=None, reason=said, abstained=Reason.INCONSISTENT)
+            return torn.model_copy(update=together)
+        return told[0].model_copy(update=together)
+
+    def _voice(self, task: Task, run: TrajectoryRow, number: int) -> AnswerVerdict:
         right = [task.answer, *task.answer_aliases]
         lines = [
             {"question": task.question},
@@ -130,7 +190,7 @@ class ModelAnswerJudge:
             {"given": run.answer},
         ]
         asked = self._asker.ask(
-            digest("compare answers", task.id, run.answer)[:32],
+            _sample(number, "compare answers", task.id, run.answer),
             schema=self._schema,
             data="\n".join(one_line(line) for line in lines),
         )
@@ -147,17 +207,17 @@ def prompt_named(name: tuple[str, int]) -> PromptFile:
     return load_prompt(*name)
 
 
-@versioned(8)
-def model_rater(*, model: Model, **options: Any) -> ModelRater:
+@versioned(10)
+def model_rater(*, model: Model, voices: int = 1, **options: Any) -> ModelRater:
     """What the registry calls. ``options`` are those of :class:`ShownConfig`.
 
     Raises:
         pydantic.ValidationError: an option that it does not have.
     """
-    return ModelRater(model, ShownConfig.model_validate(options))
+    return ModelRater(model, ShownConfig.model_validate(options), voices)
 
 
-@versioned(8)
-def model_answer_judge(*, model: Model, **options: Any) -> ModelAnswerJudge:
+@versioned(10)
+def model_answer_judge(*, model: Model, voices: int = 1, **options: Any) -> ModelAnswerJudge:
     """The same for answers."""
-    return ModelAnswerJudge(model, ShownConfig.model_validate(options))
+    return ModelAnswerJudge(model, ShownConfig.model_validate(options), voices)

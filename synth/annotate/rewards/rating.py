@@ -40,6 +40,8 @@ class Rating(Row):
     reason: str
     abstained: Reason | None = None
     calls: tuple[str, ...] = ()
+    voices: tuple[int, int] | None = None
+    """Of several judges: how many gave a rating, how many were asked."""
 
     @property
     def reward(self) -> float | None:
@@ -56,7 +58,7 @@ class Rater(Protocol):
         """How good ``run`` is, a trajectory on ``task``."""
 
 
-@versioned(11)
+@versioned(13)
 class EvidenceRater:
     """Rates by the task's evidence, without a model. Not what a reader would say of the run, but what can be counted:
 

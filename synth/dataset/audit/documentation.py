@@ -54,6 +54,8 @@ class Documentation:
         for number, hop in enumerate(task.walk.hops):
             if _GAP in hop.source.name:
                 found = self._gap(hop)
+            elif hop.needs and hop.relation == "part_of" and not hop.forward:
+                found = self._part(hop)
             elif hop.source.kind == "description":
                 found = self._sentence(hop) if hop.relation == "states" else self._description(task, hop)
             else:
@@ -68,6 +70,15 @@ class Documentation:
         found = set(self._facts.step(key_of(hop.source), hop.relation, hop.forward))
         if found != {key_of(hop.target)}:
             yield f"{hop.relation} leads to {self._named(found - {key_of(hop.target)})} as well"
+
+    def _part(self, hop: Hop) -> Iterable[str]:
+        """No other part of the page is said to do the same."""
+        wanted, told = _words(hop.cue), self._descriptions()
+        fits = set.intersection(*(told.get(word, set()) for word in wanted)) if wanted else set()
+        page = hop.source.document_id
+        others = {key for key in fits if self._page(key) == page and key != key_of(hop.target)}
+        if others:
+            yield f"{hop.cue!r} is said of {self._named(others)} too"
 
     def _gap(self, hop: Hop) -> Iterable[str]:
         """The sentence, filled in, is what the page says, and it says nothing else around the same gap."""

@@ -128,7 +128,9 @@ class EvidenceAudit:
         facts, source, goal = self._facts, key_of(hop.source), key_of(hop.target)
         if hop.source.kind == "description":
             held = hop.relation == "part_of" and goal in facts.step(subject, "part_of", True)
-            return held or goal in (subject, target)
+            # What another page says of a thing is said of its name there.
+            named = repr(hop.target.name) in (facts.name(subject), facts.name(target))
+            return held or named or goal in (subject, target)
         if hop.relation not in facts.relations:
             # What pages say in words of their own (``mentions``, ``default``): the fact is about one end, and about the
             # other or on its page; a value may be a part of what it says.

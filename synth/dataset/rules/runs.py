@@ -103,16 +103,19 @@ def actor_of_run(row: TrajectoryRow, known: Known) -> Iterator[str]:
         return
     dataset = row.provenance.dataset
     about = known.origins.get(dataset)
-    of = next((role for role in about.roles if role.role == row.role), None) if about else None
+    how = Reworked.of(row.details).reworked.how if Reworked.stand_in(row.details) else ""
+    whose = "policy" if how == "reworded" else row.role  # whose words they are
+    of = next((role for role in about.roles if role.role == whose), None) if about else None
     if of is not None:
         for name, held in (("privileged", row.privileged), ("backend", row.provenance.backend)):
+            if name == "privileged" and whose != row.role:
+                continue
             if held != getattr(of, name):
-                yield f"{name}: {held}, but the report says of the {row.role}: {getattr(of, name)}"
+                yield f"{name}: {held}, but the report says of the {whose}: {getattr(of, name)}"
         if (row.model is None) != (of.model is None):
-            yield f"model: {row.model}, but the report says of the {row.role}: {of.model}"
+            yield f"model: {row.model}, but the report says of the {whose}: {of.model}"
     if not known.same(("version", dataset, row.environment), row.environment_version):
         yield f"environment_version: {row.environment_version}, but other rows are of another"
-    how = Reworked.of(row.details).reworked.how if Reworked.stand_in(row.details) else ""
     if not known.same(("tools", dataset, row.role, row.environment, how == "distilled"), row.tool_schemas):
         yield f"tool_schemas: are not those of the other runs of the {row.role}"
     own = row.retry_of is not None or Shown.stand_in(row.details)

@@ -74,7 +74,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "17"
+    version: ClassVar[str] = "18"
 
     def __init__(self, config: WebConfig) -> None:
         """

@@ -138,4 +138,6 @@ def _numbered(details: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-ADP = Importer("adp", "Agent Data Protocol of every generation: without versions, 1.x, or written as ATIF.", _read)
+ADP = Importer(
+    "adp", "Agent Data Protocol of every generation: without versions, 1.x, or written as ATIF.", _read, version=2
+)

@@ -9,6 +9,7 @@ from synth.export.importing.adp import ADP
 from synth.export.importing.atif import ATIF
 from synth.export.importing.chat import OPENAI, SHAREGPT
 from synth.export.importing.contract import Importer
+from synth.export.importing.frameworks import FRAMEWORKS, dumped, is_dump
 from synth.export.importing.groups import GROUP_CHAT, is_group
 from synth.export.importing.logs import OPENHANDS, SWE_AGENT
 from synth.export.importing.rows import ROWS
@@ -28,6 +29,8 @@ def _importer(value: Mapping[str, Any]) -> Importer | None:
         return ROWS
     if isinstance(content, list):
         return ADP
+    if is_dump(value):
+        return FRAMEWORKS
     if isinstance(steps, list):
         return ATIF
     if is_session(value.get("events") or value.get("loglines")):
@@ -49,7 +52,7 @@ def _importer(value: Mapping[str, Any]) -> Importer | None:
         return SHAREGPT if "from" in turns[0] else OPENAI
     if turns is not None or "prompt" in value:
         return OPENAI
-    return SHAREGPT if "instruction" in value else None
+    return SHAREGPT if {"instruction", "output"} <= value.keys() else None
 
 
 def _message(one: Any) -> dict[str, Any] | None:
@@ -66,10 +69,12 @@ def _message(one: Any) -> dict[str, Any] | None:
 
 
 def _chats(value: Mapping[str, Any]) -> Iterator[list[dict[str, Any]]]:
-    """Lists of messages, in the object or one level below."""
+    """Lists of messages, in the object or below."""
     for below in value.values():
         if isinstance(below, Mapping):
             yield from _chats(below)
+        if dumped(below):
+            yield below
         messages = [_message(one) for one in below] if isinstance(below, list) else []
         if messages and all(messages):
             yield [one for one in messages if one is not None]
@@ -84,7 +89,7 @@ def _read(value: Mapping[str, Any]) -> Trajectory | TrajectoryRow:
         keys = ", ".join(sorted(map(str, value))[:12])
         raise ValueError(f"no run of a format that we know: its keys are {keys}")
     found = {**value, "messages": chat}
-    return (GROUP_CHAT if is_group(found) else OPENAI).read(found)
+    return (_importer(found) or OPENAI).read(found)
 
 
-AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=13)
+AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=15)

@@ -26,6 +26,7 @@ __all__ = [
     "text_of",
     "tool_functions",
     "untied",
+    "with_left_out",
 ]
 
 Item = dict[str, Any]
@@ -158,7 +159,8 @@ _SPLITS = {"dev": "validation", "val": "validation", "valid": "validation", "eva
 def facts_beside(value: Mapping[str, Any]) -> dict[str, Any]:
     """What the file says beside a run's content that :mod:`synth.agents.imported` reads, under its keys.
 
-    Of the keys that name the same, the first that holds such a value counts.
+    Of the keys that name the same, the first that holds such a value counts. A reward of 1 or 0 is a verdict, any other
+    is none.
     """
     found: dict[str, Any] = {}
     for name, keys in _NAMED.items():
@@ -171,6 +173,8 @@ def facts_beside(value: Mapping[str, Any]) -> dict[str, Any]:
             if one is not None and isinstance(one, bool if name == "correct" else str) and one != "":
                 found[name] = _SPLITS.get(str(one), one) if name == "split" else one
                 break
+    if "correct" not in found and (reward := value.get("reward")) in (0, 1) and not isinstance(reward, bool):
+        found["correct"] = reward == 1
     return found
 
 
@@ -250,6 +254,14 @@ def tool_functions(value: Any, where: str) -> list[dict[str, Any]]:
         function = {**rest, "description": inner.get("description") or "", "parameters": schema}
         found.append({"type": "function", "function": function})
     return found
+
+
+def with_left_out(read: Trajectory, left: Mapping[str, int]) -> Trajectory:
+    """A run with the number of events of each kind that are no part of it, in ``details.given``."""
+    if not left:
+        return read
+    given = {**object_of(read.details.get("given")), "events_left_out": dict(sorted(left.items()))}
+    return read.model_copy(update={"details": {**read.details, "given": given}})
 
 
 def final_details(content: list[dict[str, Any]], details: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synth.export.importing.chat import OPENAI
-from synth.export.importing.contract import Importer, list_of, object_of, text_of
+from synth.export.importing.contract import Importer, list_of, object_of, text_of, with_left_out
 from synth.schemas.adp import Trajectory
 
 __all__ = ["SESSIONS", "is_session"]
@@ -40,9 +40,7 @@ def _read(value: Mapping[str, Any]) -> Trajectory:
     messages = (_codex if codex else _claude)(events, found, left)
     read = OPENAI.read({**found, "messages": messages})
     assert isinstance(read, Trajectory)
-    given = {"events_left_out": dict(sorted(left.items()))} if left else {}
-    details = {**read.details, "given": {**object_of(read.details.get("given")), **given}} if given else read.details
-    return read.model_copy(update={"details": details})
+    return with_left_out(read, left)
 
 
 def _claude(events: Sequence[Mapping[str, Any]], found: dict[str, Any], left: Counter[str]) -> list[_Message]:
@@ -106,4 +104,4 @@ def _codex(events: Sequence[Mapping[str, Any]], found: dict[str, Any], left: Cou
     return [one for one in messages if one["role"] != "assistant" or one["content"] or one["tool_calls"]]
 
 
-SESSIONS = Importer("sessions", "Claude Code's and Codex's sessions: a file of events, one a line.", _read, version=3)
+SESSIONS = Importer("sessions", "Claude Code's and Codex's sessions: a file of events, one a line.", _read, version=4)

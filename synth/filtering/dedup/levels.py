@@ -18,6 +18,7 @@ from synth.identity import canonical_json, digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.documents import Document
 from synth.schemas.preferences import PreferenceRow
+from synth.schemas.reworked import Reworked
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = [
@@ -79,7 +80,9 @@ def _run_structure(row: TrajectoryRow) -> str | None:
 
 
 def _run_quality(row: TrajectoryRow) -> tuple[float, ...]:
-    return _FIRST[row.split], float(row.success), float(row.retry_of is None), -row.turns, -row.tool_calls
+    reworded = Reworked.stand_in(row.details) and Reworked.of(row.details).reworked.how == "reworded"
+    first = 2.0 if reworded else float(row.retry_of is None)
+    return _FIRST[row.split], float(row.success), first, -row.turns, -row.tool_calls
 
 
 def _pair_structure(row: PreferenceRow) -> str:
@@ -109,7 +112,8 @@ RUNS: Level[TrajectoryRow] = Level(
 )
 """Runs by :func:`agent_text`; their structure is the task, the sequence of calls and the answer.
 
-Better: a success; a first try; the fewer turns; the fewer calls."""
+Better: a success; thoughts in the words of the model that is to learn from them; a first try; the fewer turns; the
+fewer calls."""
 
 PAIRS: Level[PreferenceRow] = Level(
     text=lambda row: "\n\n".join(agent_text(part) for part in (row.prompt, row.chosen, row.rejected)),

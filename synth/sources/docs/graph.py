@@ -48,6 +48,8 @@ _REMARK = re.compile(
     r"do|is|are|not|kind of|useful|compatible|allows|requires|supports|needs|uses|has|you|it|if|when|we) [a-z]"
 )
 """Stands where a name was looked for."""
+_OF_NAMES = re.compile(r"(?<=\w)(?<!file|host|user|path|nick) names?$")
+"""Heads a column of names; what has them is called by the word in front: "Key name"."""
 _OWN_LINES = 12
 _NEAR = 500
 """Characters from the name of a thing to the end of its description that still are one piece of evidence."""
@@ -228,7 +230,9 @@ class _Builder:
 
     def _group(self, page: _Page, place: int) -> str:
         """What the innermost headings above a place say that each thing there is."""
-        return next((g for start, _, h in reversed(page.sections) if start <= place and (g := group_kind(h))), "")
+        return next(
+            (g for start, end, h in reversed(page.sections) if start <= place < end and (g := group_kind(h))), ""
+        )
 
     # Fields: lines with a label that many things have.
 
@@ -323,8 +327,13 @@ class _Builder:
         """A thing for each row of a table, and a fact for each cell behind its first."""
         kind = section_name(table.heading[0]).name.lower().strip()
         plain = re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind)
-        common = plain is not None and not _proper(page.document.text, table.heading[0])
-        kind = group_kind(kind) or (kind if common else "entry")
+        common = (
+            plain is not None
+            and " and " not in kind
+            and " or " not in kind
+            and not _proper(page.document.text, table.heading[0])
+        )
+        kind = group_kind(kind) or (_OF_NAMES.sub("", kind) if common else "entry")
         labels = [relation_name(label) for label in table.heading]
         names = Counter(row[0].text for row in table.rows)
         if 4 * sum(1 for row in table.rows if _REMARK.match(row[0].text.strip())) >= len(table.rows):

@@ -45,7 +45,8 @@ CODE_KINDS = {
 """Sphinx's object types as a person calls them. Others go by the second word of their type."""
 
 _NUMBERING = re.compile(
-    r"(?:(?:chapter|appendix|part|section)\s+)?(?:[A-Z0-9IVX]{1,5}\.)(?:\d+\.)*\s+(?=\S)", re.IGNORECASE
+    r"(?:(?:chapter|appendix|part|section)\s+)?(?:[A-Z0-9IVX]{1,5}\.(?:\d+\.)*|\d{1,2}(?:\.\d{1,3})+)\s+(?=\S)",
+    re.IGNORECASE,
 )
 _SUBTITLE = re.compile(r"\s+[—–]\s+|\s+--+\s+")
 _PURPOSE = re.compile(r"(?P<name>[a-z][\w.+-]*) - (?P<purpose>[a-z].{8,})")
@@ -69,7 +70,8 @@ def page_name(title: str, module: str | None) -> tuple[Named, str | None]:
     if module:
         return Named(module, "module", tuple(dict.fromkeys(a for a in (bare, title) if a != module))), subtitle
     if subtitle is None and (match := _PURPOSE.fullmatch(bare)) is not None:
-        return Named(match["name"], "command", tuple(dict.fromkeys((bare, title)))), match["purpose"]
+        kind = "file" if re.search(r"\.(?:cfg|conf|ini|d)$", match["name"]) else "command"
+        return Named(match["name"], kind, tuple(dict.fromkeys((bare, title)))), match["purpose"]
     name = parts[0].strip() if subtitle else bare
     return Named(name, "page", tuple(dict.fromkeys(a for a in (bare, title) if a != name))), subtitle
 
@@ -83,6 +85,8 @@ _NOUNS = (
 )
 _NAMED_BEHIND = re.compile(rf"(?:The )?(?P<name>\S{{2,40}}(?: [A-Z]\S{{0,20}})?) (?P<kind>{_NOUNS})$", re.IGNORECASE)
 _NAMED_BEFORE = re.compile(rf"(?:[A-Z][\w-]* )?(?P<kind>{_NOUNS}):? (?P<name>[^\s,]{{2,60}})$", re.IGNORECASE)
+_ACTIVITY = re.compile(r"[a-z]{3,}(?:ing|[ts]ion|ment)s?$")
+"""Behind the word for a kind such a word names no thing of it: "Key remapping"."""
 _GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| documentation)$", re.IGNORECASE)
 _CODE = re.compile(r"(?=.*[\d_.:()<>$%@/\\-]|.*[a-z][A-Z]|[a-z]+$|[A-Z]{3,}$)[^\s]{2,50}$")
 _CONFIGURATION = re.compile(r"(?:.* )?(?:configuration|settings|preferences)$", re.IGNORECASE)
@@ -121,6 +125,8 @@ def heading_name(heading: str, group: str) -> Named | None:
     for pattern in (_NAMED_BEHIND, _NAMED_BEFORE):
         match = pattern.match(bare)
         if match and _CODE.match(match["name"].removesuffix("()")) and not _ORDINARY.match(match["name"]):
+            if pattern is _NAMED_BEFORE and _ACTIVITY.match(match["name"]):
+                return None
             name = match["name"].strip("`'\"“”")
             return Named(name, match["kind"].lower(), (bare,)) if len(name) > 1 else None
     if group and (name := term_name(bare, group)) is not None and len(bare.split()) <= 3:
@@ -184,8 +190,11 @@ def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
 
 _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w-]*)")
 _CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
-_REMARK = re.compile(r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required)\b")
-"""Behind these brackets stand no arguments: "queue_minfree (default: 0)"."""
+_REMARK = re.compile(
+    r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required|boolean|bool|integer|int|enum|float|"
+    r"floating point|(?:[xX]86|[aA][rR][mM])\w*)\b"
+)
+"""In these brackets stand no arguments: "queue_minfree (default: 0)", "jit (boolean)"."""
 _PLACEHOLDER = re.compile(
     r"=?[<\[{].*|[= ](?:<|\[|[A-Z]{2,}\b).*"
     r"|(?<=\w)=(?:(?:integer|int|string|float|double|value|name|number|filename|file|path|boolean|bool|type|text|list)\b.*)?$"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import ClassVar
 
 from synth.errors import InputError
@@ -30,6 +31,8 @@ _ENTITY = "entity"
 _SENTENCE = 80
 """Longer cells stand on a page as they are, shorter ones behind their heading."""
 _NO_NAMES = "no column names its rows"
+_SOME, _FEW, _APART = 1000, 20, 0.6
+"""Rows and columns that are looked at for two that name the rows together, and the share they must tell apart."""
 
 
 class TablesConfig(FactsConfig):
@@ -87,7 +90,12 @@ def _mend(own: list[Rows]) -> str:
     table = own[0].table if own else None
     if table is None:
         return MEND
-    return f"say what names a row: --set 'source.tables={{{table.name}: {{name: [{next(iter(table.columns))}]}}}}'"
+    cells = {name: [" ".join(each) for each in column[:_SOME]] for name, column in list(table.columns.items())[:_FEW]}
+    apart = {pair: len(set(zip(*(cells[name] for name in pair), strict=True))) for pair in combinations(cells, 2)}
+    best = max(apart, key=lambda pair: apart[pair], default=())
+    if not best or apart[best] < _APART * min(_SOME, table.rows):
+        return f"nothing tells the rows of {table.name} apart: give it a column of names"
+    return f"say what names a row: --set 'source.tables={{{table.name}: {{name: [{', '.join(best)}]}}}}'"
 
 
 class _Facts:

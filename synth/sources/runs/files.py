@@ -26,6 +26,7 @@ _OF_RUNS = frozenset(
     ("messages", "conversations", "conversation", "content", "steps", "trajectory", "history", "events")
 )
 """Keys under which a run has its turns."""
+_OF_A_RUN = (_OF_RUNS - {"content"}) | {"schema_version", "details"}
 _FIRST = 100
 """Of so many events that a harness writes of itself one must be the agent's."""
 _TRIAL = "agent"
@@ -153,6 +154,8 @@ def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
         values = [{"events": values, "id": file.stem}]
     elif isinstance(value, list) and len(values) > 1 and all(_is_message(one) for one in values):
         values = [{"messages": values, "id": file.stem}]
+    elif isinstance(value, list) and _are_steps(values):
+        values = [{"steps": values, "id": file.stem}]
     for number, one in enumerate(values, start=1):
         yield f"object {number}", one
 
@@ -222,7 +225,17 @@ def _is_event(value: Any) -> bool:
 
 def _is_message(value: Any) -> bool:
     """Whether it is one message of a chat, and no run: then the whole list is one."""
-    return isinstance(value, Mapping) and {"role", "content"} <= value.keys()
+    if not isinstance(value, Mapping) or value.keys() & _OF_A_RUN:
+        return False
+    return {"role", "content"} <= value.keys() or (
+        isinstance(value.get("type"), str) and any(key in value for key in ("content", "kwargs", "data"))
+    )
+
+
+def _are_steps(values: Sequence[Any]) -> bool:
+    """Whether they are the steps of one run, as smolagents keeps them."""
+    plain = all(isinstance(one, Mapping) and not one.keys() & _OF_A_RUN for one in values)
+    return plain and any("step_number" in one for one in values)
 
 
 def _decoded(text: str) -> Any:

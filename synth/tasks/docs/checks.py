@@ -62,9 +62,11 @@ class Judge:
         *,
         within: int | None = None,
         outside: int | None = None,
+        share: float | None = None,
     ) -> str | None:
         """A sentence that says the words of something else (:meth:`Sentences.rival`)."""
-        return self._sentences.rival(words, [own], names, share=self._overlap, within=within, outside=outside)
+        share = share or self._overlap
+        return self._sentences.rival(words, [own], names, share=share, within=within, outside=outside)
 
     def run(self, draft: Draft) -> tuple[CheckResult, ...] | Failure:
         """All results, or the first failure."""

@@ -138,6 +138,17 @@ class Corpus:
         found = Counter(word for row in rows for word in set(tokens(self.text(row))))
         return {word: count / len(rows) for word, count in found.items()} if len(rows) >= _MANY_PAGES else {}
 
+    @cached_property
+    def near(self) -> dict[int, set[int]]:
+        """Row of a document -> those that link to it or that it links to, and its own."""
+        found = {row: {row} for row in range(len(self.columns.ids))}
+        for edge in self.edges:
+            target = self.entities[edge.object].document if edge.object >= 0 else -1
+            if target >= 0 and not {edge.document, target} & self.hubs:
+                found[edge.document].add(target)
+                found[target].add(edge.document)
+        return found
+
     def is_everywhere(self, name: str) -> bool:
         """Whether all pages are about what goes by a name: the program, the language, the library."""
         return all(self._share.get(word, 0) >= _EVERYWHERE for word in tokens(name))
@@ -152,6 +163,11 @@ class Corpus:
     def goes_by(self, name: str) -> Sequence[int]:
         """The things that go by a name."""
         return self._by_name.get(name.casefold(), ())
+
+    def alone_but_on(self, name: str, row: int) -> bool:
+        """Whether a page aside one thing alone goes by a name or alias."""
+        here = sum(self.entities[entity].document == row for entity in self.goes_by(name))
+        return self._names[name.casefold()] - here < 2
 
     def alone(self, name: str) -> bool:
         """Whether one thing alone goes by a name or alias."""

@@ -255,6 +255,12 @@ _ODD = re.compile(
 )
 
 
+_BROKEN = re.compile(r"\bâ\w*â\b")
+"""Quotation marks that were written in one encoding and read in another."""
+_SECOND = re.compile(r"[a-z)]\. [A-Z][a-z]")
+"""Where another sentence starts: "forwards the header. Evaluated only if ...\"."""
+
+
 def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
     """Why ``text`` can't stand in a question on its own, or None when it can."""
     if not least <= len(text) <= most:
@@ -267,7 +273,7 @@ def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
         text,
     ):
         return f"{match.group()!r} starts another clause"
-    if match := _ODD.search(text):
+    if match := _ODD.search(text) or _BROKEN.search(text) or _SECOND.search(text):
         return f"{match.group()!r} in it"
     if text.count("(") != text.count(")") or text.count("“") != text.count("”") or text.count('"') % 2:
         return "unbalanced"

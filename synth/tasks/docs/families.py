@@ -11,7 +11,7 @@ What is asked of things that have names goes by the general shapes (:mod:`synth.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from synth.schemas.documents import Edge
@@ -69,7 +69,14 @@ class Items:
         self._describe()
         self._value_edges()
         self.by_family: dict[Split, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
-        for item in self._all():
+        self.spoken: dict[int, Statement] = {}
+        """Edge -> what its sentence says, of those that speak of what they name and make a question."""
+        self.add(self._all())
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Sorts more candidates by the split that owns their pages."""
+        corpus = self._corpus
+        for item in items:
             owners = {
                 corpus.columns.partitions[row]
                 for number in item.edges
@@ -101,6 +108,18 @@ class Items:
 
     def said(self, entity: int) -> tuple[int, str] | None:
         return self._said.get(entity)
+
+    def clause(self, entity: int) -> str:
+        """What is said of a thing of which something is."""
+        return self._said[entity][1]
+
+    def all_said(self) -> Iterable[tuple[int, tuple[int, str]]]:
+        """(thing, (edge, clause)) of every description that is used."""
+        return self._said.items()
+
+    def values(self, entity: int) -> Sequence[int]:
+        """Edges to the values of a thing that a question can ask for."""
+        return self._values.get(entity, ())
 
     def _rows(self, edge: Edge) -> set[int]:
         page = self._corpus.page_of(edge.object) if edge.object >= 0 else None
@@ -174,6 +193,7 @@ class Items:
                 quote = corpus.quote(edge)
                 said = self._words.spoken_of(quote)
                 if said is not None and said.name == edge.value and (asks := self._spoken(said, edge.document)):
+                    self.spoken[number] = said
                     yield Item(asks, (number,), edge.value, said.kind or said.verb)
                 elif self._gaps and _english(quote) and not leaks(quote.replace(edge.value, " ", 1), edge.value):
                     yield Item("cloze", (number,), edge.value, "cloze")

@@ -10,27 +10,28 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from synth.identity import digest
 from synth.lexicon.reading import document_words
 from synth.schemas.arrow import from_arrow
 from synth.schemas.described import Described
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Hop, Node, Walk
+from synth.schemas.tasks import CheckResult
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.families import Item, Items
+from synth.tasks.docs.joined import JOINED, Joined
 from synth.tasks.docs.shapes import Shapes
 from synth.tasks.docs.wording import Words, statement_question
-from synth.tasks.draft import Draft, draft_of, gold_documents, same_question
+from synth.tasks.docs.writer import Writer, around, one_of, value_node
+from synth.tasks.draft import Draft, same_question
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 3.0, "placed": 0.05}
+_WEIGHTS = {"shapes": 2.0, "placed": 0.05, "via": 6.0, "within": 6.0, "pair": 2.0}
 """How gladly each family is asked."""
 _SHAPES = "shapes"
 _GAP = "____"
@@ -90,6 +91,9 @@ class DocsProposer:
         self._words = Words(self.corpus)
         self.items = Items(self.corpus, self._words, gaps=config.cloze_share > 0)
         self._judge = Judge(self.corpus, search, k=config.k, overlap=config.overlap)
+        self._writer = Writer(self.corpus, self._words, self.items, self._judge, config.max_characters)
+        self._joined = Joined(self._writer, self.items)
+        self.items.add(self._joined.items())
         self.shapes = Shapes(self.corpus, self._words, self.items, self._judge, "docs_tasks")
         self._by_answer: dict[int, dict[tuple[str, str], list[Item]]] = {}
 
@@ -154,6 +158,8 @@ class DocsProposer:
 
     def _draft(self, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
         edges = [self.corpus.edges[number] for number in item.edges]
+        if item.family in JOINED:
+            return self._joined.draft(item, split, generator)
         if item.family == "identify":
             return self._identify(edges[0], item, split, generator)
         if item.family == "described":
@@ -164,68 +170,32 @@ class DocsProposer:
             return self._subject(edges[0], item, split)
         return self._gap(edges[0], item, split, generator)
 
-    def _thing(self, edge: Edge) -> tuple[str, str] | Failure:
-        """(noun, with the page where it needs that; clause) of a thing by what is said of it."""
-        entity = edge.subject
-        said = self.items.said(entity)
-        noun = self._words.noun(entity)
-        if said is None or noun is None:
-            return Failure(Reason.UNNATURAL, "nothing is said of the thing")
-        clause = said[1]
-        row = self.corpus.entities[entity].document
-        names = self._names(entity)
-        own = (edge.document, edge.start, edge.end)
-        page = row if self.corpus.is_page(entity) else None
-        alone = (
-            self._judge.rival(clause, own, names, outside=page) is None
-            and self.items.also_said(entity, clause, None) is None
-        )
-        if not self._words.is_local(entity) and alone:
-            return noun, clause
-        if page is not None:
-            return Failure(Reason.NOT_UNIQUE, "the same is said elsewhere")
-        place = self._words.place(row)
-        if not place:
-            return Failure(Reason.NOT_UNIQUE, "its page has no title of its own")
-        if (rival := self._judge.rival(clause, own, names, within=row)) is not None:
-            return Failure(Reason.NOT_UNIQUE, f"the page says the same elsewhere: {rival!r}")
-        if (other := self.items.also_said(entity, clause, row)) is not None:
-            return Failure(Reason.NOT_UNIQUE, f"the same is said of {self.corpus.entities[other].name!r}")
-        return f"{noun} {place}", clause
-
-    def _names(self, entity: int) -> tuple[str, ...]:
-        """What the thing alone goes by: a short name that others have, too, tells nothing."""
-        found = self.corpus.entities[entity]
-        own = found.name.replace("::", ".").rpartition(".")[2]
-        short = (own,) if self.corpus.ends[found.kind, own] == 1 else ()
-        return (found.name, *short, *(alias for alias in found.aliases if self.corpus.alone(alias)))
-
     def _identify(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
-        found = self._thing(edge)
+        found = self._writer.thing(edge)
         if isinstance(found, Failure):
             return found
         noun, clause = found
         said = clause.removeprefix("that ") if clause.startswith("that ") else f"is {clause}"
         if noun.partition(" ")[0] == "term":
             return self._term(edge, item, noun.partition(" in ")[2], clause, split)
-        frame = _one_of(document_words().identify, generator)
+        frame = one_of(document_words().identify, generator)
         question = frame.format(n=noun, said=said, clause=clause)
         cue = f"{noun} {said if '{said}' in frame else clause}"
-        return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
+        return self._writer.finish(item, question, [self._writer.told(edge, edge.subject, cue, clause)], split)
 
     def _holder(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
         """The page about one thing that has a part of which this is said: "Which class has a function that ..."."""
         entity, page = edge.subject, self.corpus.pages[edge.document]
         clause = self.items.told[entity][1]
         own = (edge.document, edge.start, edge.end)
-        if (rival := self._judge.rival(clause, own, self._names(page), outside=edge.document)) is not None:
+        if (rival := self._judge.rival(clause, own, self._writer.names(page), outside=edge.document)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
         if (other := self.items.said_elsewhere(entity, clause)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"the same is said of {self.corpus.entities[other].name!r}")
         cue = f"{indefinite(self.corpus.entities[entity].kind)} {clause}"
         question = f"Which {self._words.noun(page)} has {cue}?"
-        hop = self._told(edge, page, cue, clause).model_copy(update={"relation": "part_of", "forward": True})
-        return self._finish(item, question, [hop], split)
+        hop = self._writer.told(edge, page, cue, clause).model_copy(update={"relation": "part_of", "forward": True})
+        return self._writer.finish(item, question, [hop], split)
 
     def _term(self, edge: Edge, item: Item, page: str, clause: str, split: Split) -> Draft | Failure:
         """A term by its meaning, since a question rarely asks for the name of a term."""
@@ -233,24 +203,22 @@ class DocsProposer:
         if meaning == clause or not re.match(r"(?:an?|the) ", meaning):
             return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")
         question = f"What does {page} call {meaning}?" if page else f"What is the term for {meaning}?"
-        return self._finish(item, question, [self._told(edge, edge.subject, meaning, clause)], split)
-
-    def _asked(self, relation: str, x: str, generator: np.random.Generator) -> str | None:
-        options = self._words.asks(relation, x)
-        return _one_of(options, generator) if options else None
+        return self._writer.finish(item, question, [self._writer.told(edge, edge.subject, meaning, clause)], split)
 
     def _described(
         self, edge: Edge, value: Edge, item: Item, split: Split, generator: np.random.Generator
     ) -> Draft | Failure:
-        found = self._thing(edge)
+        found = self._writer.thing(edge)
         if isinstance(found, Failure):
             return found
         x = f"the {found[0]} {found[1]}"
-        question = self._asked(value.relation, x, generator)
+        question = self._writer.asked(value.relation, x, generator)
         if question is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
-        told = self._told(edge, edge.subject, x, found[1])
-        return self._finish(item, question, [told, self._step(value, told.target, _around(question, x), (0,))], split)
+        told = self._writer.told(edge, edge.subject, x, found[1])
+        return self._writer.finish(
+            item, question, [told, self._writer.step(value, told.target, around(question, x), (0,))], split
+        )
 
     def _subject(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
         said = self._words.spoken_of(self.corpus.quote(edge))
@@ -261,8 +229,8 @@ class DocsProposer:
         question, cue = asked
         if placed:
             question = f"According to {self._words.page(edge.document)}, {question[0].lower()}{question[1:]}"
-        return self._finish(
-            item, question, [self._said_there(edge, _value(edge.value, edge.value_kind), cue, cue)], split
+        return self._writer.finish(
+            item, question, [self._writer.said_there(edge, value_node(edge.value, edge.value_kind), cue, cue)], split
         )
 
     def _gap(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
@@ -274,57 +242,11 @@ class DocsProposer:
             return Failure(Reason.UNNATURAL, "the sentence does not hold the word once")
         titled = corpus.titled[title] == 1 and not any(c in title for c in "“”")
         frames = document_words().gaps if titled else document_words().untitled
-        question = _one_of(frames, generator).format(p=title, s=masked)
-        target = _value(edge.value, edge.value_kind)
-        return self._finish(item, question, [self._said_there(edge, target, masked, masked)], split)
-
-    # Hops and drafts.
-
-    def _told(self, edge: Edge, entity: int, cue: str, said: str) -> Hop:
-        """From words that say what a thing is, or stand around it, to the thing."""
-        return self._said_there(edge, self.corpus.node(entity), cue, said)
-
-    def _said_there(self, edge: Edge, target: Node, cue: str, said: str) -> Hop:
-        source = Node(id=f"description:{digest(said)[:16]}", name=said, kind="description")
-        evidence = self.corpus.evidence(edge)
-        return Hop(source=source, target=target, relation=edge.relation, forward=False, evidence=evidence, cue=cue)
-
-    def _step(self, edge: Edge, source: Node, cue: str, needs: tuple[int, ...] = ()) -> Hop:
-        target = self.corpus.node(edge.object) if edge.object >= 0 else _value(edge.value or "", edge.value_kind)
-        evidence = self.corpus.evidence(edge)
-        return Hop(
-            source=source, target=target, relation=edge.relation, forward=True, needs=needs, evidence=evidence, cue=cue
+        question = one_of(frames, generator).format(p=title, s=masked)
+        target = value_node(edge.value, edge.value_kind)
+        return self._writer.finish(
+            item, question, [self._writer.said_there(edge, target, masked, masked)], split, "masked"
         )
-
-    def _finish(self, item: Item, question: str, hops: list[Hop], split: Split) -> Draft | Failure:
-        if len(question) > self.config.max_characters:
-            return Failure(Reason.UNNATURAL, f"{len(question)} characters")
-        for hop in hops:
-            if not hop.cue or hop.cue not in question:
-                return Failure(Reason.UNNATURAL, f"the words {hop.cue!r} are not in the question")
-        last = hops[-1].target
-        walk = Walk(shape="masked" if item.family == "cloze" else "composition", hops=tuple(hops))
-        licences = self.corpus.columns.licences
-        return draft_of(
-            walk,
-            (licences[self.corpus.row_of[name]] for name in gold_documents(walk)),
-            question=question,
-            answer=last.name,
-            answer_aliases=last.aliases,
-            answer_kind="entity" if last.document_id is not None else last.kind,
-            split=split,
-            surface=f"{item.family}/{item.label}",
-        )
-
-
-def _one_of(options: Sequence[str], generator: np.random.Generator) -> str:
-    return options[int(generator.integers(len(options)))]
-
-
-def _around(question: str, inner: str) -> str:
-    """The words of a question in front of what it asks about, or those behind it where none stand in front."""
-    before, _, after = question.partition(inner)
-    return before.strip() if len(before.split()) > 1 else after.strip(" ?")
 
 
 def _masked(sentence: str, name: str) -> str | None:
@@ -341,11 +263,6 @@ def _drawn(weights: dict[Any, float], generator: np.random.Generator) -> Any:
     totals = np.cumsum(np.array([weights[name] for name in names], dtype=np.float64))
     place = int(np.searchsorted(totals, float(generator.random()) * totals[-1], side="right"))
     return names[min(place, len(names) - 1)]
-
-
-def _value(value: str, kind: str) -> Node:
-    bare = value.strip("'\"")
-    return Node(id=value, name=value, aliases=(bare,) if bare and bare != value else (), kind=kind)
 
 
 def _rows(rows: Any, kind: type[Any]) -> list[Any]:

@@ -46,9 +46,10 @@ class Sentences:
         self._postings: dict[int, list[int]] = defaultdict(list)
         for row, text in enumerate(texts):
             for start, end in _pieces(text):
-                held = frozenset(self._numbers.setdefault(word, len(self._numbers)) for word in stems(text[start:end]))
-                if len(held) < 2:
+                words = stems(text[start:end])
+                if len(words) < 2:
                     continue
+                held = frozenset(self._numbers.setdefault(word, len(self._numbers)) for word in words)
                 for word in held:
                     self._postings[word].append(len(self._places))
                 self._places.append(_Place(row, start, end, held))
@@ -77,7 +78,7 @@ class Sentences:
         found = stems(words)
         wanted = {n for word in found if (n := self._numbers.get(word)) is not None}
         weight = {n: self._weight[n] for n in wanted}
-        named = {n for name in _IDENTIFIER.findall(words) for word in stems(name) if (n := self._numbers.get(word))}
+        named = {self._numbers.get(word, -1) for name in _IDENTIFIER.findall(words) for word in stems(name)} - {-1}
         heaviest = math.log(1 + len(self._places) + 1)
         total = sum(weight.values()) + heaviest * (len(found) - len(wanted))
         if not wanted:

@@ -74,6 +74,8 @@ class _View(WorldView):
         super().__init__(*args)
         self._called = called
         self._rows = np.array([entity.document for entity in corpus.entities], dtype=np.int64)
+        self._names = np.array([entity.name for entity in corpus.entities])
+        self._near = corpus.near
         self._named = np.array([name is not None for name in called], dtype=np.bool_)
 
     @cached_property
@@ -98,7 +100,9 @@ class _View(WorldView):
         return self._plain
 
     def alike(self, members: NDArray[Any], first: int) -> NDArray[Any]:
-        return np.asarray(members[self._rows[members] == self._rows[first]])
+        """Those of its page, of pages that link to it or that it links to, and those that go by the same name."""
+        near = np.array([row in self._near[int(self._rows[first])] for row in self._rows[members].tolist()])
+        return np.asarray(members[near | (self._names[members] == self._names[first])])
 
 
 class Shapes:

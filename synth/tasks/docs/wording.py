@@ -26,6 +26,10 @@ _NO_KINDS = frozenset(
     "entry thing name value no number example note notes item key feature element category area topic".split()
 )
 """What things are not called in a question: headings of first columns that say nothing."""
+_LISTS = frozenset(("index", "contents", "table of contents", "home", "search", "general index", "concept index"))
+"""Titles of pages on which nobody looks for what is said."""
+_HOW_MANY = frozenset("multiple several many some few various".split())
+"""In front of a noun they are no part of what it is called: "Multiple BPF filters per device"."""
 _LEAST = 3
 _NOUNS = frozenset("format name type range result state value access class display document group model".split())
 """Verbs of documentation that are nouns as well when a label ends in them."""
@@ -180,7 +184,7 @@ class Words:
         if found.kind not in _PLACES and corpus.page_named[found.name.casefold()] == 1:
             return found.name if found.kind == "command" else f"the {found.name} {found.kind}"
         title = corpus.columns.titles[row].strip('“”"')
-        if corpus.titled[title] > 1 or any(c in title for c in "“”") or len(title) > 90:
+        if title.casefold() in _LISTS or corpus.titled[title] > 1 or any(c in title for c in "“”") or len(title) > 90:
             return ""
         return f"“{title}”"
 
@@ -317,14 +321,14 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return None  # "the ftpmail script" is no module
         return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
     *modifiers, head = said.name.split()
-    if any(leaks(rest, word) for word in modifiers):
+    if any(leaks(rest, word) for word in modifiers) or {word.lower() for word in modifiers} & _HOW_MANY:
         return None
     if said.plural and verb == "are" and _ARE_KIND.match(rest):
         return f"What do you call {rest}?", rest
     named = not re.fullmatch(r"[a-z -]+", said.name)
     if not said.plural and verb in ("is", "was") and (kind := _KIND_OF.match(rest)) is not None:
         article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
-        if "one" in noun.split():
+        if {"one", "and", "or", "is"} & set(noun.split()):
             return None
         if relative:
             return f"Which {noun} {done}?", done

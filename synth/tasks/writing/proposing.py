@@ -190,9 +190,9 @@ def judged(
         walk,
         (read[name].licence for name in documents),
         question=question,
-        answer=answer,
-        answer_aliases=tuple(dict.fromkeys(name for name in (last.name, *last.aliases) if name != answer)),
-        answer_kind="entity" if last.document_id is not None else answer_kind_of(answer),
+        answer=last.name,
+        answer_aliases=tuple(dict.fromkeys(name for name in (answer, *last.aliases) if name != last.name)),
+        answer_kind="entity" if last.document_id is not None else answer_kind_of(last.name),
         split=splits.pop(),
         surface=SHAPE,
     )

@@ -106,6 +106,16 @@ def test_in_the_log_of_an_orchestrator_the_first_report_is_suspected() -> None:
     assert "brings back to the orchestrator" in found.why
 
 
+def test_the_agent_is_who_has_most_against_all_its_steps_together() -> None:
+    ran = [("Coder", CODE), ("Computer_terminal", "Nothing about it, as far as can be seen.")]
+    guess = "It was **Ada Torrin**, **Jon Maak**, **Bela Roth** or **Ines Vale**, 1702 to 1745."
+    row = log(PLAN, ("Guesser", guess), *ran, *ran, *ran, END)
+    found = attribute(row)
+    assert (found.agent, agents_of(row)[found.step]) == ("Coder", "Coder")
+    assert found.others[0] == 1, "more speaks for the guess than for any single run of code"
+    assert 0.1 < found.share < 0.4, "four steps are about equally suspect"
+
+
 def run_of_one(*results: str) -> tuple[TrajectoryRow, list[StepRow]]:
     """A failed run of one agent, with its labels."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": TASK.question}]

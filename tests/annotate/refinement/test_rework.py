@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from shared_builds import LEAN
+from stand_ins.model_server import ModelServer, Reply
 
 import synth
 from synth.agents.actions import view_of
+from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.helpers import helper_runs
 from synth.agents.trajectory import history_of
 from synth.annotate.refinement.refiner import Unrefined
-from synth.annotate.refinement.rework import compressed, distilled
+from synth.annotate.refinement.rewording import Rewriter
+from synth.annotate.refinement.rewording import reworded as said_anew
+from synth.annotate.refinement.rework import _settled, compressed, distilled
+from synth.cli import main
 from synth.dataset.reader import Dataset
 from synth.dataset.rules.validate import validate
+from synth.environments.observed import observe
+from synth.environments.shown import Hits, Page
 from synth.errors import InputError
+from synth.recipe.load import load_recipe
 from synth.schemas.rejections import Reason
 from synth.schemas.reworked import Rework, Reworked
 from synth.schemas.trajectories import TrajectoryRow
@@ -81,6 +92,24 @@ def test_a_team_becomes_one_agent(runs: dict[str, TrajectoryRow]) -> None:
         distilled(wrong, least=1)
 
 
+def test_a_name_among_hits_is_nothing_to_verify(runs: dict[str, TrajectoryRow]) -> None:
+    helped = [run for _, parent, _ in reworked(runs, "distilled") for _, run in helper_runs(parent)]
+    checked = 0
+    for run in helped:
+        answer = str(run[-1].turn.answer)
+        hits = [step for step in run if any(isinstance(observe(one.content), Hits) for one in step.results)]
+        named = [step for step in hits if answer in step.results[0].content]
+        pages = [step for step in run if any(isinstance(observe(one.content), Page) for one in step.results)]
+        read = [step for step in pages if answer in step.results[0].content]
+        if not (named and read):
+            continue
+        says = Step(turn=Turn(thought=f"It may be {answer}.", calls=read[0].turn.calls), results=())
+        assert not _settled((named[0], says), answer)
+        assert _settled((read[0], says), answer)
+        checked += 1
+    assert checked
+
+
 def test_what_follows_notes_is_grounded_in_them_and_not_without(runs: dict[str, TrajectoryRow]) -> None:
     found = reworked(runs, "compressed")
     assert len(found) >= 2
@@ -140,3 +169,80 @@ def test_keys_that_lack_their_tool_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=problem):
             synth.build("world-search", tasks=1, out=tmp_path / "x", store=tmp_path / "s", settings=settings)
+
+
+class StudentPlayer:
+    """Says thoughts anew ``how`` somebody would, and as an agent gives up."""
+
+    def __init__(self, how: str) -> None:
+        self._how = how
+
+    def say(self, thought: str) -> str:
+        return {
+            "honest": f"Let me see. {thought} That is how I understand it.",
+            "parrot": thought,
+            "forgetful": "I go on with what I have found.",
+            "lying": f"{thought} Albert Zweistein said so in 1987.",
+        }[self._how]
+
+    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        _, found, text = str(request["messages"][-1]["content"]).partition("\n\nThe turn:\n\n")
+        if not found:
+            return Reply(content="I do not know.")
+        return Reply(content=json.dumps({"thought": self.say(json.loads(text)["thought"])}))
+
+
+def test_a_student_says_the_thoughts_of_its_teacher(tmp_path: Path) -> None:
+    with ModelServer({"toy": StudentPlayer("honest")}) as server:
+        who = {"backend": "openai", "model": "toy", "endpoints": [server.url]}
+        settings = {**LEAN, "source.entities": 300, "rework": {"reword": True}, "roles": {"teacher": {}, "policy": who}}
+        out, store = tmp_path / "out", tmp_path / "store"
+        made = synth.load(synth.build("world-search", tasks=3, out=out, store=store, settings=settings).path)
+    main(["validate", str(made.path), "--deep"])
+    runs = {row.id: row for row in made.rows("trajectories")}
+    found = reworked(runs, "reworded")
+    right = {row.id for row in runs.values() if row.success and row.retry_of is None}
+    assert {parent.id for _, parent, _ in found} == right
+    for row, parent, how in found:
+        (_, after), (_, before) = history_of(row), history_of(parent)
+        assert (row.model, row.role, row.answer, row.success) == ("toy", "teacher", parent.answer, True)
+        assert [s.turn.calls for s in after] == [s.turn.calls for s in before]
+        changed = [n for n, (one, other) in enumerate(zip(after, before, strict=True)) if one.turn != other.turn]
+        assert tuple(changed) == how.steps == tuple(n for n, step in enumerate(before) if step.turn.thought)
+        assert len(how.calls) == len(changed)
+        assert (parent.duplicate_of, row.duplicate_of) == (row.id, None)  # exports take the student's words
+
+
+class Words(Rewriter):
+    """A rewriter without a model."""
+
+    def __init__(self, how: str) -> None:
+        self.by, self._player = how, StudentPlayer(how)
+
+    def say(self, sample: str, question: str, turn: Turn) -> tuple[str | None, tuple[str, ...]]:
+        return self._player.say(turn.thought or ""), (sample,)
+
+
+def test_words_that_tell_something_else_are_not_taken(runs: dict[str, TrajectoryRow]) -> None:
+    right = [row for row in runs.values() if row.success and row.retry_of is None]
+    for run in right:
+        for how, why in (("parrot", "these are the teacher's words"), ("lying", "was not seen before")):
+            with pytest.raises(Unrefined, match=why) as refused:
+                said_anew(run, Words(how), computed=False)
+            assert refused.value.reason is Reason.NOT_REWORDED
+        _, before = history_of(run)
+        try:
+            after, rework = said_anew(run, Words("forgetful"), computed=False)
+        except Unrefined as error:
+            assert "it leaves out" in error.detail  # noqa: PT017
+        else:
+            assert len(before) - 1 not in rework.steps, "what led to the answer is left out"
+            assert after[-1] == before[-1]
+    failed = right[0].model_copy(update={"verdict": right[0].verdict.model_copy(update={"correct": False})})
+    with pytest.raises(Unrefined, match="its answer is not right"):
+        said_anew(failed, Words("honest"), computed=False)
+
+
+def test_only_a_model_has_words_of_its_own() -> None:
+    with pytest.raises(InputError, match=r"rework\.reword: the words are a model's"):
+        load_recipe("world-search", settings={"rework.reword": True})

@@ -101,6 +101,26 @@ def test_a_model_rates_both_and_the_reward_is_their_mean() -> None:
     assert "verdict" not in text.partition("\n----------\n")[2], "what the rules found is not told"
 
 
+@pytest.mark.parametrize(
+    ("voices", "reward", "abstained", "told"),
+    [
+        ([(4, 5), (5, 5), (5, 4)], 4.6667, None, (3, 3)),
+        ([(4, 5), (None, 5), (4, 4)], 4.25, None, (2, 3)),
+        ([(1, 5), (5, 5), (5, 5)], None, Reason.INCONSISTENT, (3, 3)),
+        ([(4, 5), (None, 5), (None, 1)], None, Reason.UNSURE, (1, 3)),
+    ],
+)
+def test_of_several_judges_most_must_rate_and_agree(
+    voices: list[tuple[Any, Any]], reward: float | None, abstained: Reason | None, told: tuple[int, int]
+) -> None:
+    model = Listed([body(says(*voice)) for voice in voices])
+    found = ModelRater(model, voices=3).rate(TASKS[0], GOOD[0])
+    assert (found.abstained, found.voices, len(set(found.calls))) == (abstained, told, 3)
+    assert found.reward == (None if reward is None else pytest.approx(reward, abs=1e-3))
+    one = ModelRater(again := Listed([body(says(*voices[0]))])).rate(TASKS[0], GOOD[0])
+    assert one.calls == found.calls[:1] == (again.asked[0].key,), "a judge asked once is the first voice"
+
+
 def test_it_is_shown_the_run_as_it_was() -> None:
     model = Played(FixedPlayer(Reply(**says(1, 1))))
     ModelRater(model, ShownConfig(older=None)).rate(TASKS[0], GOOD[0])
@@ -138,16 +158,34 @@ def verdicts(values: dict[str, float | None]) -> list[Any]:
     return rows
 
 
-def compare(answer: str, *replies: dict[str, Any], verdict: Verdict | None = None) -> tuple[Any, Listed]:
+def compare(
+    answer: str, *replies: dict[str, Any], verdict: Verdict | None = None, voices: int = 1
+) -> tuple[Any, Listed]:
     row = GOOD[0].model_copy(
         update={"answer": answer, "success": False, "verdict": verdict or Verdict(correct=False, rule="mismatch")}
     )
     model = Listed(body(reply) for reply in replies)
-    return ModelAnswerJudge(model).compare(TASKS[0], row), model
+    return ModelAnswerJudge(model, voices=voices).compare(TASKS[0], row), model
 
 
 def told(verdict: str) -> dict[str, Any]:
     return {"content": json.dumps({"reason": "It names it.", "verdict": verdict})}
+
+
+@pytest.mark.parametrize(
+    ("words", "equivalent", "abstained"),
+    [
+        (("equivalent", "unsure", "equivalent"), True, None),
+        (("equivalent", "different", "equivalent"), None, Reason.INCONSISTENT),
+        (("unsure", "unsure", "different"), None, Reason.UNSURE),
+    ],
+)
+def test_several_judges_of_answers_must_agree(
+    words: tuple[str, ...], equivalent: bool | None, abstained: Reason | None
+) -> None:
+    found, _ = compare("the town by the river", *map(told, words), voices=3)
+    assert (found.equivalent, found.abstained) == (equivalent, abstained)
+    assert found.voices == (3 - words.count("unsure"), 3)
 
 
 @pytest.mark.parametrize(("word", "equivalent"), [("equivalent", True), ("different", False), ("unsure", None)])

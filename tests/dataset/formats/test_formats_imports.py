@@ -292,6 +292,17 @@ def test_what_is_in_the_wild_is_taken_whole(case: str) -> None:
     assert sum(len(step.turn.calls) for step in history) == row.tool_calls
 
 
+@pytest.mark.parametrize(("reward", "wanted"), [(1.0, True), (0, False), (0.5, None), (True, None)])
+def test_a_reward_of_one_or_nothing_is_a_verdict(reward: Any, wanted: bool | None) -> None:
+    chat = [{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "Here."}]
+    assert find("importers", "auto").read({"traj": chat, "reward": reward}).details.get("correct") is wanted
+
+
+def test_a_report_of_a_harness_is_no_broken_row_of_instructions() -> None:
+    with pytest.raises(ValueError, match="no run of a format that we know: its keys are instruction, is_resolved"):
+        find("importers", "auto").read({"instruction": "Leave the maze.", "is_resolved": False})
+
+
 def test_what_stands_beside_is_kept() -> None:
     def details(case: str) -> dict[str, Any]:
         name, value, _ = TAKEN[case]

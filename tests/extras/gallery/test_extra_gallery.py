@@ -13,15 +13,9 @@ from synth.recipe.load import gallery_names
 pytestmark = pytest.mark.extras
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Recipes of one world share its stages."""
-    return tmp_path_factory.mktemp("store")
-
-
 @pytest.mark.parametrize("name", gallery_names())
-def test_it_builds_and_holds(name: str, tmp_path: Path, store: Path) -> None:
-    made = synth.build(name, tasks=10, out=tmp_path / name, store=store)
+def test_it_builds_and_holds(name: str, place: Path) -> None:
+    made = synth.build(name, tasks=10, out=place / "out" / name, store=place / "store")
     main(["validate", str(made.path), "--deep"])
     dataset = synth.load(made.path)
     assert len(list(dataset.rows("tasks"))) == 10

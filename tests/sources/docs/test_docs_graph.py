@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.sources.docs.graph import graph_tables
-from synth.sources.docs.names import page_name, term_name
+from synth.sources.docs.names import page_kind, page_name, section_name, term_name
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.salient import salient
 from synth.sources.docs.source import DocsConfig, DocsSource
@@ -151,6 +151,16 @@ A Balloon rises. A big Balloon rises higher, and a red Balloon as high.
 |---|---|
 | Big One | ninety litres |
 | Small One | forty litres |
+
+| Lever name | Moves |
+|---|---|
+| Long Lever | the burner |
+| Short Lever | the vent |
+
+| Maker and year | Colour |
+|---|---|
+| Ann 1901 | red |
+| Bob 1902 | blue |
 """
 
 
@@ -161,6 +171,17 @@ def test_a_table_that_sets_two_things_side_by_side_names_nothing(tmp_path: Path)
     assert ("Big One", "expands_to", "ninety litres") in facts(found)
     # A heading that the page writes large everywhere is a name, no word for what stands below it.
     assert {entity.kind for entity in found[1] if entity.name == "Big One"} == {"entry"}
+    # What has a name is called by what the name is of; a heading of two nouns says of neither what a row is.
+    assert {entity.name: entity.kind for entity in found[1]}["Long Lever"] == "lever"
+    assert {entity.name: entity.kind for entity in found[1]}["Ann 1901"] == "entry"
+
+
+def test_a_heading_says_what_stands_below_it_and_no_further(tmp_path: Path) -> None:
+    lists = "<h2>{}</h2><dl><dt>{}</dt><dd><p>Holds the sheet that is folded.</p></dd></dl>"
+    page = "<h1>Paper</h1>" + lists.format("Options", "fold_limit") + lists.format("Of old", "crease_limit")
+    (tmp_path / "paper.html").write_text(page, encoding="utf-8")
+    kinds = {entity.name: entity.kind for entity in read(tmp_path)[1]}
+    assert (kinds["fold_limit"], kinds["crease_limit"]) == ("option", "term")
 
 
 def test_lists_and_remarks_state_nothing(graph: tuple[list[Document], list[Entity], list[Edge]]) -> None:
@@ -248,8 +269,14 @@ def test_titles_and_terms_say_what_they_name() -> None:
     named, subtitle = page_name("umask - set or get the file creation mode mask", None)
     assert (named.name, named.kind, subtitle) == ("umask", "command", "set or get the file creation mode mask")
     assert page_name("Fold 2 - The Manual", None)[0].kind == "page"
-    kinds = [term_name(text, "setting") for text in ("fold_limit (default: 50)", "fold(paper)", "fold_limit (50)")]
-    assert [named and named.kind for named in kinds] == ["setting", "function", "function"]
+    assert page_kind("Key folding") is None
+    assert page_kind("Key: folding") is None
+    assert (page_kind("Key fold") or named).name == "fold"
+    terms = ("fold_limit (default: 50)", "fold_limit (boolean)", "fold(paper)", "fold_limit (50)")
+    kinds = [named and named.kind for named in (term_name(text, "setting") for text in terms)]
+    assert kinds == ["setting", "setting", "function", "function"]
+    assert page_name("fold.conf - how sheets are folded", None)[0].kind == "file"
+    assert section_name("1.2.16 Folding").name == "Folding"
 
 
 @pytest.mark.parametrize(

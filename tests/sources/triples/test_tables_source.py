@@ -206,6 +206,11 @@ def test_what_is_known_of_a_table_overrules_what_is_read_off_it(tmp_path: Path) 
         ("towns.csv", "", "can't be read"),
         ("towns.csv", "name,area\nOrrin,1,2,3\n", "can't be read"),
         ("towns.csv", "year,month\n2001,1\n2001,2\n", "no column names its rows. Say what names a row"),
+        (
+            "towns.csv",
+            "year,month\n" + "2001,1\n" * 9,
+            "Nothing tells the rows of towns apart: give it a column of names",
+        ),
         ("towns.parquet", "no parquet", "can't be read"),
         ("towns.sqlite", "no database", "towns.sqlite can't be read: it is not a SQLite database"),
         ("towns.db", "SQLite format 3\0" + "x" * 200, "can't be read"),

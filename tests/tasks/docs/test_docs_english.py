@@ -176,6 +176,8 @@ def test_small_words() -> None:
         ("Wet folds are applied only to sheets that satisfy the conditions of the printer.", "wet folds",
          "Which folds are applied only to sheets that satisfy the conditions of the printer?"),
         ("FoldFile never overrides the explicit choice of the printer.", None, None),
+        ("Multiple creases keep the sheet of paper flat under the printer.", "multiple creases", None),
+        ("FoldSheet is a subset and is standardized as the sheet of the printer.", "FoldSheet", None),
     ],
 )  # fmt: skip
 def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None, question: str | None) -> None:
