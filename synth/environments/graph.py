@@ -91,7 +91,7 @@ class GraphEnvironment(Environment):
     """A graph with names. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "graph"
-    version: ClassVar[str] = "9"
+    version: ClassVar[str] = "10"
 
     def __init__(
         self,
@@ -313,7 +313,7 @@ class GraphWalk(EnvironmentKeys):
     """The environment: a graph of facts, entity by entity and relation by relation."""
 
     kind: Literal["graph"]
-    page_size: int = Field(default=40, ge=5, le=1000)
+    page_size: int = Field(default=40, ge=1, le=1000)
     """Facts, or relations, that one page shows."""
     default_k: int = Field(default=5, ge=1, le=20)
     """Results of a look-up by name when a call does not say how many."""

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synth.retrieval.bm25_library import load_bm25s
 from synth.retrieval.tokens import TOKENIZER_VERSION, surface_tokens, surfaces, tokenize
 
 __all__ = ["Bm25Index", "Hit"]
@@ -48,8 +49,7 @@ class Bm25Index:
 
     def __init__(self, arrays: Mapping[str, Ints]) -> None:
         """``arrays`` is what :meth:`build` returned. Raises ValueError when it is not, or of another version."""
-        import bm25s
-
+        bm25s = load_bm25s()
         missing = [name for name in _ARRAYS if name not in arrays]
         if missing:
             raise ValueError(f"not a BM25 index: no array {missing[0]!r}")

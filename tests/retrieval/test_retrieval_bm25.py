@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -210,3 +213,15 @@ def test_arrays_of_another_kind_are_refused() -> None:
 def test_kth_largest(values: list[int], data: st.DataObject) -> None:
     k = data.draw(st.integers(1, min(len(values), 12)))
     assert _kth_largest(np.array(values, dtype=np.float64), k) == sorted(values, reverse=True)[k - 1]
+
+
+def test_jax_is_not_started_where_it_is_installed(tmp_path: Path) -> None:
+    """Its import in bm25s would take three quarters of a GPU's memory, in every process."""
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    (tmp_path / "jax.py").write_text("raise SystemExit('JAX was started')", "utf-8")
+    code = "import sys; from synth.retrieval.bm25_library import *; print(load_bm25s().__name__, 'jax' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "bm25s False\n", done.stderr
+    code = "import bm25s"
+    plain = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert "JAX was started" in plain.stderr, "bm25s takes JAX no longer: load_bm25s can go"

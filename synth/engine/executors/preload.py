@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import bm25s
 import datatrove.executor.local
 import pyarrow as pa
 
 import synth.engine.executors.pipeline
+from synth.retrieval.bm25_library import load_bm25s
 
 __all__ = ["LOADED"]
 
-LOADED = (bm25s, datatrove.executor.local, synth.engine.executors.pipeline)
+LOADED = (load_bm25s(), datatrove.executor.local, synth.engine.executors.pipeline)
 
 pa.array([])  # pyarrow imports pandas when it makes its first array: over a second in every worker
