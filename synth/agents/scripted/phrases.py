@@ -33,8 +33,9 @@ _SET_NOTES = ("postpone", "member", "members", "complete", "about", "told", "unt
 could not find of one; meets a further condition; does not."""
 _OBVIOUS = frozenset(
     (
-        *("plan", "plan_many", "plan_list", "next_plain", "next_clue", "check_condition", "return"),
+        *("plan", "plan_many", "plan_list", "next_plain", "next_clue", "next_noun", "check_condition", "return"),
         *("search_name", "search_longer", "search_rest", "open_link", "all_listed", "each", "each_plain"),
+        *("candidates", "answer"),
         *("g_find", "g_relations", "g_triples", "g_triples_each"),
         *("p_start", "p_start_plain", "p_look", "p_search", "p_look_plain", "p_both", "p_several"),
         *("p_write", "p_write_next", "p_finish"),
@@ -88,8 +89,9 @@ class Thoughts:
 
     def _is_clear(self, slots: Mapping[str, object]) -> bool:
         """Whether nothing is lost with the words: the call stands alone, or what it is about was just named."""
-        about = slots.get("name", slots.get("title"))
-        return not self._parts or about is None or str(about) in self.said
+        about = slots.get("answer", slots.get("name", slots.get("title")))
+        alone = not self._parts and "answer" not in slots
+        return alone or about is None or str(about) in self.said
 
     def __bool__(self) -> bool:
         return bool(self._parts)

@@ -32,6 +32,7 @@ from synth.agents.scripted.graph.planner import GraphPlanner
 from synth.agents.scripted.graph.policy import GraphReadingChooser
 from synth.agents.scripted.graph.teacher import GraphGoldChooser
 from synth.agents.scripted.matching import Lexicon
+from synth.agents.scripted.pages.gold_reading import Says
 from synth.agents.scripted.pages.lists import PagePlanner
 from synth.agents.scripted.pages.policy import PageReadingChooser
 from synth.agents.scripted.pages.querying import gold_columns, likely_columns, querying_turn
@@ -50,6 +51,7 @@ from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
 from synth.sources.world.lexicon import lexicon
+from synth.sources.world.statements import says
 from synth.tasks.world.words import world_words
 from synth.text.words import stem
 
@@ -87,10 +89,13 @@ def gold_planner(
     config: TeacherConfig,
     generator: np.random.Generator,
     tools: Sequence[ToolSchema],
+    says: Says | None = None,
 ) -> PagePlanner | GraphPlanner:
     """A planner of one turn that chooses what is on the gold walk."""
     adapter = _adapter(task)
     chooser = adapter.gold(task, state, lexicon, config, generator)
+    if isinstance(chooser, PageGoldChooser):
+        chooser.says = says
     make: Any = adapter.planner  # that its chooser fits is what an adapter says
     planner: PagePlanner | GraphPlanner = make(
         state, chooser, generator, patience=config.patience, parallel=config.parallel
@@ -105,8 +110,15 @@ class ScriptedTeacher:
 
     privileged = True
 
-    def __init__(self, task: Task, config: TeacherConfig | None = None, lexicon: Lexicon | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        config: TeacherConfig | None = None,
+        lexicon: Lexicon | None = None,
+        says: Says | None = None,
+    ) -> None:
         self._task = task
+        self._says = says
         self._config = config or TeacherConfig()
         self._lexicon = lexicon or {}
         self._reading = read_task(task)
@@ -121,7 +133,7 @@ class ScriptedTeacher:
             if turn is not None:
                 return Decision(turn)
         state = state_of(self._reading, history)
-        planner = gold_planner(self._task, state, self._lexicon, self._config, generator, prompt.tools)
+        planner = gold_planner(self._task, state, self._lexicon, self._config, generator, prompt.tools, self._says)
         planner.together = True
         if isinstance(planner, PagePlanner):
             planner.credibility = CredibilityCheck(state, self._lexicon)
@@ -185,7 +197,7 @@ def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
     return Turn(thought=thoughts.text())
 
 
-@versioned(31)
+@versioned(32)
 def scripted_policy(
     *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
 ) -> Policy:
@@ -215,7 +227,7 @@ def _player(task: Task, role: Role, language: str, lexicon: Lexicon | None, opti
         lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
     if role == "policy":
         return ScriptedPolicy(task, PolicyConfig(**options), lexicon)
-    return ScriptedTeacher(task, TeacherConfig(**options), lexicon)
+    return ScriptedTeacher(task, TeacherConfig(**options), lexicon, says if language == "world" else None)
 
 
 def scripted_options(role: Role, *, plans: bool = False, code: bool = False) -> type[BaseModel]:

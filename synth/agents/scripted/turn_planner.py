@@ -19,6 +19,7 @@ from synth.agents.scripted.operations import Operations
 from synth.agents.scripted.phrases import PHRASES, Thoughts
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.state import State, Value
+from synth.agents.scripted.wording import is_noun_phrase, is_predicate
 from synth.environments.contract import ToolCall
 from synth.text.lists import listed
 
@@ -33,6 +34,8 @@ __all__ = [
 Call = tuple[str, dict[str, Any]]
 _OF_ONE = re.compile(r"\b(?:most|least|first|last|\w{2,}est)\b")
 """Words that hold for one of several: nothing to look up for each."""
+_IN_OWN_WORDS = 0.7
+"""How often the question's words become part of a sentence, where they can, and are not quoted."""
 _MOST_OF = 0.6
 """Who quotes so much of the question says nothing of what comes next."""
 
@@ -236,14 +239,18 @@ class TurnPlanner(ABC):
         cue = strip(clue.cue)
         if clue.target in self.state.values:
             named = not dangling(cue) and '"' not in cue
-            self.thoughts.add("check_that" if named else "check_condition", cue=cue)
+            if named and is_predicate(cue) and float(self.generator.random()) < _IN_OWN_WORDS:
+                self.thoughts.add("check_whether", cue=cue, name=self.state.values[clue.target].name)
+            else:
+                self.thoughts.add("check_that" if named else "check_condition", cue=cue)
             return
         draw = float(self.generator.random())
         if known is not None and (dangling(cue) or draw < 0.4):
             if draw < 0.7:
                 self.thoughts.add("next_plain", name=known.name)
         elif not dangling(cue) and len(cue) < _MOST_OF * len(self.state.reading.question):
-            self.thoughts.add("next_clue", cue=cue)
+            plain = is_noun_phrase(cue) and '"' not in cue and float(self.generator.random()) < _IN_OWN_WORDS
+            self.thoughts.add("next_noun" if plain else "next_clue", cue=cue)
 
     def independent(self, number: int) -> list[tuple[int, str]]:
         """(clue, name) where other questions begin that have nothing to do with that of ``number`` (HyperEyes)."""

@@ -32,6 +32,7 @@ from synth.lexicon.reading import phrases
 from synth.schemas.described import Described
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Hop, Task
+from synth.sources.world.statements import says
 from synth.text.words import fold
 
 __all__ = ["ExpertConfig", "ScriptedExpert", "scripted_expert"]
@@ -61,6 +62,7 @@ class ScriptedExpert:
         self._config = config or ExpertConfig()
         self._lexicon = lexicon or {}
         self._language = language
+        self._says = says if language == "world" else None
 
     def propose(self, point: Point, n: int, generator: np.random.Generator) -> tuple[Turn, ...]:
         """At most ``n`` turns, the likeliest first."""
@@ -119,7 +121,7 @@ class ScriptedExpert:
         think again about."""
         state = state_of(reading, point.history)
         _readmit(point.task, state)
-        planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools)
+        planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools, self._says)
         planner.thoughts = Thoughts(point.task.question, generator, terse=False)  # a correction says why
         if not again:
             return planner.turn()
@@ -192,7 +194,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(30)
+@versioned(31)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

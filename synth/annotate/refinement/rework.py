@@ -10,6 +10,7 @@ what was read. No agent acts again: every observation is the recorded one, and t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from synth.agents.actions import COMPRESS, COMPRESS_ANSWER, DELEGATE
@@ -95,19 +96,22 @@ def _role(run: History, number: int) -> str:
     """Who of a team would take a helper's turn: the verifier looks again at what was read and said, the searcher
     searches, the reader reads, and says what it read."""
     step = run[number]
-    if step.turn.calls and _settled(run[:number], run[-1].turn.answer):
+    if step.turn.calls and _settled(run[: number + 1], run[-1].turn.answer):
         return "verifier"
     return "searcher" if any("query" in call.arguments for call in step.turn.calls) else "reader"
 
 
-def _settled(before: History, answer: str | None) -> bool:
-    """Whether the answer was said after something showed it that is more than a result of a search: a name among hits
-    is a candidate."""
+def _settled(run: History, answer: str | None) -> bool:
+    """Whether the answer was said, at the last by the thought of the last turn, after something showed it that is more
+    than a result of a search: a name among hits, or in a list of several, is a candidate."""
     if not answer:
         return False
+    name = re.escape(answer)
+    listed = re.compile(rf"(?:,| and| or) {name}\b|\b{name}(?:,| and| or) ")
     shown = False
-    for step in before:
-        if shown and answer in (step.turn.thought or ""):
+    for step in run:
+        thought = re.sub(r'"[^"]*"', "", step.turn.thought or "")
+        if shown and re.search(rf"\b{name}\b(?! [A-Z])", thought) and not listed.search(thought):
             return True
         shown |= any(answer in one.content and not isinstance(observe(one.content), Hits) for one in step.results)
     return False

@@ -129,8 +129,12 @@ class EvidenceAudit:
         if hop.source.kind == "description":
             held = hop.relation == "part_of" and goal in facts.step(subject, "part_of", True)
             # What another page says of a thing is said of its name there.
-            named = repr(hop.target.name) in (facts.name(subject), facts.name(target))
+            called = {repr(name).casefold() for name in (hop.target.name, *hop.target.aliases)}
+            named = not called.isdisjoint((facts.name(subject).casefold(), facts.name(target).casefold()))
             return held or named or goal in (subject, target)
+        if hop.relation == "part_of" and not hop.forward and hop.needs:
+            # A part by what its page says of it.
+            return goal in (subject, target) and source in facts.step(goal, "part_of", True)
         if hop.relation not in facts.relations:
             # What pages say in words of their own (``mentions``, ``default``): the fact is about one end, and about the
             # other or on its page; a value may be a part of what it says.

@@ -11,9 +11,9 @@ from typing import Any
 
 from synth.export.importing.chat import OPENAI
 from synth.export.importing.contract import Importer, list_of, object_of, text_of, with_left_out
-from synth.export.importing.groups import GROUP_CHAT, is_group, speaks
+from synth.export.importing.groups import GROUP_CHAT, is_group, speaks, without_end
 from synth.identity import canonical_json
-from synth.schemas.adp import Trajectory
+from synth.schemas.adp import MessageAction, Trajectory
 
 __all__ = ["FRAMEWORKS", "dumped", "is_dump"]
 
@@ -175,7 +175,15 @@ def _read(value: Mapping[str, Any]) -> Trajectory:
     chat = {**rest, "messages": found}
     read = (GROUP_CHAT if is_group(chat) else OPENAI).read(chat)
     assert isinstance(read, Trajectory)
+    last = read.content[-1]
+    if isinstance(last, MessageAction) and "answer" not in read.details:
+        answer = without_end(last.content)
+        read = (
+            read.model_copy(update={"details": {**read.details, "answer": answer}}) if answer != last.content else read
+        )
     return with_left_out(read, left)
 
 
-FRAMEWORKS = Importer("frameworks", "What LangChain, LangGraph, AutoGen and smolagents dump of a run.", _read)
+FRAMEWORKS = Importer(
+    "frameworks", "What LangChain, LangGraph, AutoGen and smolagents dump of a run.", _read, version=2
+)

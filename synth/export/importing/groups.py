@@ -25,7 +25,7 @@ from synth.export.importing.contract import (
 )
 from synth.schemas.adp import Trajectory
 
-__all__ = ["GROUP_CHAT", "is_group", "speaks"]
+__all__ = ["GROUP_CHAT", "is_group", "speaks", "without_end"]
 
 _LISTS = ("history", "messages", "conversation", "conversations", "chat_history")
 _ASKED = ("question", "task", "query", "problem", "prompt")
@@ -35,6 +35,8 @@ _PLAIN = frozenset(("user", "assistant", "system", "tool", "developer", "functio
 """Roles that do not identify a speaker."""
 _OVER = re.compile(r"\W*(?:TERMINATE|DONE|EXIT)?\W*", re.IGNORECASE)
 """A message that only ends the conversation."""
+_END = re.compile(r"\s*\bTERMINATE\W*$")
+"""The word by which an agent ends it, behind what it says."""
 
 
 def _name(message: Mapping[str, Any]) -> str:
@@ -51,6 +53,11 @@ def speaks(message: Mapping[str, Any]) -> bool:
     if role in ("system", "developer", "tool", "function") or not name:
         return False
     return name == "assistant" or not (name in _PLAIN or _PEOPLE.fullmatch(name) or _TOOLS.fullmatch(name))
+
+
+def without_end(text: str) -> str:
+    """What a message says before the word that ends the conversation."""
+    return _END.sub("", text)
 
 
 def messages_of(value: Mapping[str, Any]) -> tuple[str, Any]:
@@ -85,7 +92,7 @@ def _read(value: Mapping[str, Any]) -> Trajectory:
             system.append(text)
         elif speaks(message):
             content += [_observed("", "agent", name), *_turn(message, text, where, len(content))]
-            last = text if not _OVER.fullmatch(text) else last
+            last = without_end(text) if not _OVER.fullmatch(text) else last
         elif _TOOLS.fullmatch(name) or message.get("role") in ("tool", "function"):
             content.append(_observed(text, "environment", name, message.get("tool_call_id")))
         else:
@@ -131,4 +138,4 @@ def _beside(value: Mapping[str, Any]) -> dict[str, Any]:
     return facts_beside({**{key: one for key, one in known.items() if one is not None}, **value})
 
 
-GROUP_CHAT = Importer("group-chat", "Logs of several agents: messages with the name of who speaks.", _read, version=13)
+GROUP_CHAT = Importer("group-chat", "Logs of several agents: messages with the name of who speaks.", _read, version=14)

@@ -103,8 +103,12 @@ def test_a_name_among_hits_is_nothing_to_verify(runs: dict[str, TrajectoryRow]) 
         read = [step for step in pages if answer in step.results[0].content]
         if not (named and read):
             continue
-        says = Step(turn=Turn(thought=f"It may be {answer}.", calls=read[0].turn.calls), results=())
+        says, lists = (
+            Step(turn=Turn(thought=text, calls=read[0].turn.calls), results=())
+            for text in (f"It may be {answer}.", f"I choose between {answer} and Nobody Else.")
+        )
         assert not _settled((named[0], says), answer)
+        assert not _settled((read[0], lists), answer)
         assert _settled((read[0], says), answer)
         checked += 1
     assert checked

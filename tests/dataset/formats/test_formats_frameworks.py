@@ -109,6 +109,16 @@ def test_events_of_the_harness_are_counted() -> None:
     assert read.details["given"]["events_left_out"] == {"ModelClientStreamingChunkEvent": 1}
 
 
+@pytest.mark.parametrize("who", ["assistant", "Clerk"])
+def test_the_word_that_ends_a_conversation_is_no_part_of_the_answer(who: str) -> None:
+    said = {"source": who, "content": f"{ANSWER}. TERMINATE", "type": "TextMessage"}
+    read = find("importers", "auto").read({"messages": [*AUTOGEN[:1], said]})
+    assert read.details["answer"] == f"{ANSWER}."
+    last = read.content[-1]
+    assert isinstance(last, MessageAction)
+    assert last.content == said["content"], "the words stay as they were"
+
+
 def test_a_step_that_fails_shows_its_error() -> None:
     failed = step(
         1, "timetable", {"to": "Kallmet"}, error={"type": "AgentToolExecutionError", "message": "no such town"}

@@ -63,8 +63,9 @@ class GraphGoldChooser(GoldChooser):
         gold = next((hit for hit in hits if hit.document in wanted), None)
         if gold is None:
             return None
+        bar = 2.0 if same_name(gold.title, name) else 0.5  # who sees the very name looks at no other
         alike = [
-            hit for hit in hits if hit is not gold and (same_name(hit.title, name) or likeness(hit.title, name) >= 0.5)
+            hit for hit in hits if hit is not gold and (same_name(hit.title, name) or likeness(hit.title, name) >= bar)
         ]
         if alike and self._draw(self._config.detour, clue):
             return alike[0]

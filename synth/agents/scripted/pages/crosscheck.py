@@ -22,7 +22,7 @@ class CrossChecking(PageReader):
         about = self._last_read()
         if about is None:
             return []
-        number, name = about
+        number, name, end = about
         query = self._reverse_queries(self.state.reading.clues[number], name)[0]
         made, todo = self.searched([query])
         if self.noted:
@@ -33,7 +33,7 @@ class CrossChecking(PageReader):
         page = self.seen.documents.get(self.seen.current or "")
         if made and made[-1].turn == self.seen.turns - 1:
             others = [hit for hit in self.untried(number, made[-1].hits) if not same_name(hit.title, name)]
-            hits = [hit for hit in others if holds(hit.text, name)]
+            hits = [hit for hit in others if holds(hit.text, name)]  # of whom it is said
             self.checked = True
             if not hits:
                 self.thoughts.add("crosscheck_none", name=name)
@@ -42,21 +42,28 @@ class CrossChecking(PageReader):
             return [("open", {"document": hits[0].document})]
         if made and made[-1].turn == self.seen.turns - 2 and page is not None and self._just_read(page):
             self.checked = True
-            self._comment_on_crosscheck(number, name, page)
+            self._comment_on_crosscheck(number, name, end, page)
         return []
 
-    def _last_read(self) -> tuple[int, str] | None:
-        """The clue that was settled last, of those that lead on from a name; and that name."""
+    def _last_read(self) -> tuple[int, str, str] | None:
+        """The clue that was settled last, of those that lead on from a name; that name, and what it led to. Where
+        several clues lead to the same, what is said of that one counts, and not of a name that many pages have."""
         clues = self.state.reading.clues
-        found = [(n, self.source(clue)[0]) for n, clue in enumerate(clues) if not (clue.value or clue.every)]
-        return next(((n, name) for n, name in reversed(found) if name), None)
+        for number, clue in reversed(list(enumerate(clues))):
+            value = self.state.values.get(clue.target)
+            name = "" if clue.value or clue.every or value is None else self.source(clue)[0]
+            if not name or value is None:
+                continue
+            tested = sum(other.target == clue.target for other in clues) > 1
+            return (number, value.name, name) if tested else (number, name, value.name)
+        return None
 
-    def _comment_on_crosscheck(self, number: int, name: str, page: SeenDocument) -> None:
+    def _comment_on_crosscheck(self, number: int, name: str, end: str, page: SeenDocument) -> None:
         if self.credibility is not None and self.credibility.rejects(number, "", page, self.thoughts):
+            self.thoughts.add("crosscheck_stands", title=short(page.title))
             return
-        value = self.state.values.get(self.state.reading.clues[number].target)
         said = [s for s in page.sentences() if holds(s.text, name) and quotable(s.text) and s.text != s.heading]
-        agrees = next((s for s in said if value is not None and holds(s.text, value.name)), None)
+        agrees = next((s for s in said if holds(s.text, end)), None)
         if agrees is not None:
             self.thoughts.add("crosscheck_agrees", title=short(page.title), quote=agrees.text)
         elif said and self.chooser.contrary(number, "", page) is None:

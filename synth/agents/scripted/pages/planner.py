@@ -349,7 +349,7 @@ class PageReader(PageNarration):
                 self.thoughts.add("search_names", names=listed(names))
             return calls + [("search", {"query": other}) for other in names]
         alike = [c for c in clues if c.name and c.name != name and c.target == clues[number].target]
-        others = [c.name for c in alike if c.span is None]  # a range ("fewer than 5,000") is no search term
+        others = [c.name for c in alike if not c.value]  # "politician" or a range finds too much
         if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
             calls += [("search", {"query": other}) for other in dict.fromkeys(others)]
         return calls

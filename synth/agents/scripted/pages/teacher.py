@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from synth.agents.scripted.choosing import is_end
 from synth.agents.scripted.matching import likeness, same_name, similarity
 from synth.agents.scripted.options import Option, holds, listed_with, of_other_kinds, options_in, subject, term
 from synth.agents.scripted.options import names as names_it
-from synth.agents.scripted.pages.gold_turning import GoldPageTurning
-from synth.agents.scripted.pages.speaking import speaks_of, within
+from synth.agents.scripted.pages.gold_reading import STATED, GoldReading
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.environments.answers import judge
@@ -24,15 +24,13 @@ _WHOLE_PAGES = frozenset(("page", "module", "index"))
 
 _FITS = 0.25
 """How like the clue a snippet or a sentence must be to be worth a look."""
-_STATED = 0.4
-"""How like the clue a sentence must be to state it."""
 _LOOKS = 2
 """Searches from one tentative candidate; with several, exhausting each would make runs too long."""
 
 __all__ = ["PageGoldChooser"]
 
 
-class PageGoldChooser(GoldPageTurning):
+class PageGoldChooser(GoldReading):
     # Sets: which of the hops behind a clue.
 
     def look_at(self, clue: int, member: Value | None, document: SeenDocument | None = None) -> None:
@@ -99,15 +97,6 @@ class PageGoldChooser(GoldPageTurning):
             return None
         return next((hit for hit in hits if same_name(hit.title, name)), None)
 
-    def _pages_of(self, clue: int, name: str) -> set[str]:
-        hop = self._hop(clue)
-        ends = () if hop is None else (hop.source, hop.target)
-        return {
-            end.document_id
-            for end in ends
-            if end.document_id is not None and any(same_name(name, known) for known in (end.name, *end.aliases))
-        }
-
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         hop = self._hop(clue)
         if hop is not None and self._off_the_walk(clue):
@@ -131,10 +120,6 @@ class PageGoldChooser(GoldPageTurning):
 
     def searches_on(self, clue: int, made: int) -> bool:
         return made < _LOOKS or not self._off_the_walk(clue)
-
-    def _folder(self, hop: Hop) -> str:
-        """The folder of the kind of thing that a hop leads to; empty for values."""
-        return (hop.target.document_id or "").rpartition("/")[0]
 
     def _rival_hit(self, clue: int, name: str, hits: Sequence[Hit], gold: Hit) -> Hit | None:
         """The first result above the right one that looks as good, where a further condition tells right from wrong:
@@ -162,10 +147,6 @@ class PageGoldChooser(GoldPageTurning):
     def _must_meet(self) -> bool:
         return len({document for _, document in self._state.dismissed}) < self._config.meets
 
-    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
-        wanted = self._pages_of(clue, name)
-        return document.document in wanted if wanted else same_name(document.title, name)
-
     def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
         return False
 
@@ -177,30 +158,6 @@ class PageGoldChooser(GoldPageTurning):
             return self._as_read(clue, hop, name, document)
         option = self._option(hop, name, document)
         return (self._rival(clue, option) or option) if option is not None and clue not in self._looks_at else option
-
-    def _as_read(self, clue: int, hop: Hop, name: str, document: SeenDocument) -> Option | None:
-        """What a page off the walk says to the clue, as any reader would find it."""
-        folder, cue = self._folder(hop), self._state.reading.clues[clue].cue
-        known = {name, document.title, *(value.name for value in self._state.values.values())}
-        found: list[tuple[float, Option]] = []
-        for sentence in document.sentences():
-            if sentence.text == sentence.heading or not (
-                self.is_source(clue, name, document) or holds(sentence.text, name)
-            ):
-                continue
-            options = [one for one in options_in(sentence, "entity") if one.document is not None]
-            names = (name, document.title, *(one.text for one in options))
-            fit = similarity(cue, sentence.text, self._lexicon, names) if folder else 0.0
-            found += [
-                (fit, one)
-                for one in options
-                if fit >= _STATED
-                and one.document is not None
-                and one.document.rpartition("/")[0] == folder
-                and one.text not in known
-                and not self._state.is_dismissed(clue, one.text, one.document)
-            ]
-        return max(found, key=lambda one: one[0])[1] if found else None
 
     def _option(self, hop: Hop, name: str, document: SeenDocument) -> Option | None:
         here = hop.evidence.document_id == document.document
@@ -291,8 +248,10 @@ class PageGoldChooser(GoldPageTurning):
             known = hop or next(iter(self._all_hops(clue)), None)
             if known is None or not (self._decided_later(clue) if hop is not None else self._is_sifted(clue)):
                 return None
-            bar = _FITS if document.document.rpartition("/")[0] == self._folder(known) else _STATED
-            return self._stated(clue, name, name, document, bar)
+            alike = document.document.rpartition("/")[0] == self._folder(known)
+            if not alike and self.says is not None:
+                return None  # another kind of thing than the question asks for
+            return self._stated(clue, name, name, document, _FITS if alike else STATED)
         if not self._is_target(hop, document.title) and hop.target.kind != "page":
             return None  # an entry on this page: its name must be seen, which is for ``option`` to find
         stated = [
@@ -319,8 +278,9 @@ class PageGoldChooser(GoldPageTurning):
 
     def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Passage | None:
         hop = self._hop(clue)
-        if hop is None:
-            return None
+        if hop is None:  # it stands on a list and is not on the walk
+            other = candidate if self.is_source(clue, name, document) else name
+            return self._stated(clue, name, other, document, inf) if self.says is not None else None
         target = (hop.target.name, *hop.target.aliases)
         known = self._state.values.get(self._state.reading.clues[clue].target)
         page = known.document if known is not None else hop.target.document_id
@@ -330,27 +290,12 @@ class PageGoldChooser(GoldPageTurning):
             for sentence in document.sentences():
                 if sentence.text != sentence.heading and _overlaps(hop.evidence.quote, sentence.text):
                     return sentence
-        other = candidate if document.document == hop.source.document_id else name
+        other = candidate if self.is_source(clue, name, document) else name
         for sentence in document.sentences():
             mentioned = other.casefold() in sentence.text.casefold()
             if mentioned and similarity(hop.cue, sentence.text, self._lexicon, (name, candidate)) >= 0.25:
                 return sentence
         return None
-
-    def _stated(self, clue: int, name: str, other: str, document: SeenDocument, bar: float = _STATED) -> Passage | None:
-        """The sentence that says of a candidate what the clue asks for, as any reader would find it."""
-        asked = self._state.reading.clues[clue]
-        sentences = [s for s in document.sentences() if s.text != s.heading]
-        if asked.span is not None:
-            found = [s for s in sentences if within(s, asked.span)]
-        else:
-            found = [s for s in sentences if other and holds(s.text, other)]
-        fits = [similarity(asked.cue, s.text, self._lexicon, (name, other, document.title)) for s in found]
-        best = max(range(len(found)), key=lambda at: (fits[at], -at), default=None)
-        return found[best] if best is not None and fits[best] >= bar else None
-
-    def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
-        return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon, self._state.place(name))
 
     def crosschecks(self, value: Value | None) -> bool:
         if value is not None and value.document is not None and not self._right(value.name):

@@ -7,6 +7,8 @@ it looks at another row first and goes back (``detour``), and looks once more at
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from synth.agents.contract import Decision, History, Prompt, Turn
@@ -75,6 +77,13 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
     return builder.end()
 
 
+def _in_common(request: str, line: str) -> int:
+    """How much of a line fits a request: what both write, and codes of names ("GVA" of Geneva)."""
+    names = {word.upper() for word in re.findall(r"\b[A-Z][a-z]+", request)}
+    short = [".*".join(code) for code in re.findall(r"\b[A-Z]{3}\b", line)]
+    return len(details_of(request, line)) + sum(any(re.match(code, name) for name in names) for code in short)
+
+
 def _detour(builder: TurnBuilder, number: int) -> Turn | None:
     """Look at another row of the list first, once in a run at most: one that has something of what the user says."""
     if builder.changes() or any(builder.strayed(call) for _, call, _ in builder.view.made):
@@ -88,12 +97,14 @@ def _detour(builder: TurnBuilder, number: int) -> Turn | None:
     assert given.call is not None
     if not isinstance(value, str) or any(value in call.arguments.values() for _, call, _ in builder.view.made):
         return None
+    request = builder.task.question
     lines = builder.view.done[given.call].result.content.split("\n")
+    least = max((_in_common(request, line) for line in lines if value in line), default=0)
     others = [
         token
         for line in lines
-        if value not in line and details_of(builder.task.question, line)
-        for token in alike(value, line, builder.task.question)
+        if value not in line and _in_common(request, line) >= max(least, 1)
+        for token in alike(value, line, request)
     ]
     if not others:
         return None

@@ -1,0 +1,108 @@
+"""What the scripted teacher makes of pages off the walk: read as anyone would, for what the question says."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from synth.agents.scripted.matching import quotable, same_name, similarity
+from synth.agents.scripted.options import Option, holds, options_in
+from synth.agents.scripted.pages.gold_turning import GoldPageTurning
+from synth.agents.scripted.pages.speaking import speaks_of, within
+from synth.agents.scripted.seen import SeenDocument
+from synth.environments.passages import Passage
+from synth.schemas.tasks import Hop
+
+__all__ = ["STATED", "GoldReading", "Says"]
+
+STATED = 0.4
+"""How like the clue a sentence must be to state it."""
+
+
+class Says(Protocol):
+    """Reads a sentence: whether it states a hop; None where its wording is not known."""
+
+    def __call__(
+        self, text: str, relation: str, forward: bool, *, source: str = "", target: str = "", of_target: bool = False
+    ) -> bool | None: ...
+
+
+class GoldReading(GoldPageTurning):
+    says: Says | None = None
+    """Knows how pages word relations; without it, likeness of words decides."""
+
+    def _says(self, clue: int, sentence: Passage, **ends: str | bool) -> bool | None:
+        """Whether a sentence states what is behind the clue, of whatever it is about; None where that is not known."""
+        hop = next(iter(self._all_hops(clue)), None)
+        says: Any = self.says
+        return None if says is None or hop is None else says(sentence.text, hop.relation, hop.forward, **ends)
+
+    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
+        wanted = self._pages_of(clue, name)
+        return document.document in wanted if wanted else same_name(document.title, name)
+
+    def _pages_of(self, clue: int, name: str) -> set[str]:
+        hop = self._hop(clue)
+        ends = () if hop is None else (hop.source, hop.target)
+        return {
+            end.document_id
+            for end in ends
+            if end.document_id is not None and any(same_name(name, known) for known in (end.name, *end.aliases))
+        }
+
+    def _folder(self, hop: Hop) -> str:
+        """The folder of the kind of thing that a hop leads to; empty for values."""
+        return (hop.target.document_id or "").rpartition("/")[0]
+
+    def _as_read(self, clue: int, hop: Hop, name: str, document: SeenDocument) -> Option | None:
+        """What a page off the walk says to the clue, as any reader would find it."""
+        folder, cue = self._folder(hop), self._state.reading.clues[clue].cue
+        known = {name, document.title, *(value.name for value in self._state.values.values())}
+        found: list[tuple[float, Option]] = []
+        for sentence in document.sentences():
+            if sentence.text == sentence.heading or not (
+                self.is_source(clue, name, document) or holds(sentence.text, name)
+            ):
+                continue
+            options = [one for one in options_in(sentence, "entity") if one.document is not None]
+            names = (name, document.title, *(one.text for one in options))
+            said = self._says(clue, sentence)
+            fit = similarity(cue, sentence.text, self._lexicon, names) if folder and said is None else float(said or 0)
+            found += [
+                (fit, one)
+                for one in options
+                if fit >= STATED
+                and one.document is not None
+                and self._says(clue, sentence, target=one.text) is not False
+                and one.document.rpartition("/")[0] == folder
+                and one.text not in known
+                and not self._state.is_dismissed(clue, one.text, one.document)
+            ]
+        return max(found, key=lambda one: one[0])[1] if found else None
+
+    def _stated(self, clue: int, name: str, other: str, document: SeenDocument, bar: float = STATED) -> Passage | None:
+        """The sentence that says of a candidate what the clue asks for, as any reader would find it."""
+        asked = self._state.reading.clues[clue]
+        sentences = [s for s in document.sentences() if s.text != s.heading]
+        if asked.span is not None:
+            found = [s for s in sentences if within(s, asked.span)]
+        else:
+            found = [s for s in sentences if other and holds(s.text, other)]
+        ends = {} if asked.span is not None else {"source": other} if other == name else {"target": other}
+        said = [self._says(clue, s, **ends) for s in found]
+        if True in said:
+            return found[said.index(True)]
+        found = [s for s, verdict in zip(found, said, strict=True) if verdict is None]
+        fits = [similarity(asked.cue, s.text, self._lexicon, (name, other, document.title)) for s in found]
+        best = max(range(len(found)), key=lambda at: (fits[at], -at), default=None)
+        return found[best] if best is not None and fits[best] >= bar else None
+
+    def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
+        asked, place = self._state.reading.clues[clue], self._state.place(name)
+        for sentence in document.sentences() if name and self.says is not None else ():
+            meets = within(sentence, asked.span) if asked.span is not None else holds(sentence.text, name)
+            linked = any(place is not None and one.place == place for one in options_in(sentence, "entity"))
+            if meets or linked or sentence.text == sentence.heading or not quotable(sentence.text):
+                continue
+            if self._says(clue, sentence, of_target=True):
+                return sentence
+        return speaks_of(asked, name, document, self._lexicon, place)
