@@ -19,7 +19,10 @@ Plant = Callable[[History], Iterator[History]]
 
 
 def played(world: TaskWorld) -> list[Run]:
-    runs = [world.play(task, "teacher", parallel=0.5, detour=0.4, rivals=20) for task in world.tasks[:70]]
+    runs = []
+    for number, task in enumerate(world.tasks[:70]):
+        look = {"verify": 1.0, "crosscheck": 0.0} if number % 3 == 0 else {}  # by `find`, which is rare else
+        runs.append(world.play(task, "teacher", parallel=0.5, detour=0.4, rivals=20, **look))
     return [(done.prompt, done.history) for done in runs if done.verdict.correct]
 
 

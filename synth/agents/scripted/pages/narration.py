@@ -11,16 +11,12 @@ from synth.agents.scripted.pages.long_documents import LongDocuments
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
-from synth.agents.scripted.wording import reportable
 from synth.environments.passages import Passage
 from synth.environments.shown import Hit
 from synth.text.lists import listed
 from synth.text.words import fold
 
 __all__ = ["PageNarration"]
-
-_REPORTED = 0.6
-"""How often a plain sentence is reported and not quoted."""
 
 
 class PageNarration(LongDocuments):
@@ -75,12 +71,7 @@ class PageNarration(LongDocuments):
         members = {other.document for other in self.state.members.get(clue.target, [])}
         if current is not None and current is not page and current.document not in members and self._just_read(current):
             self.thoughts.add("silent", title=short(current.title))  # it was opened for this condition
-        report = self._report(otherwise, short(page.title))
-        if report is not None and clue.span is None:
-            about = f"“{name}”" if clue.value else name
-            self.thoughts.add("dismiss_why_reported", title=short(page.title), name=about, **report)
-        else:
-            self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
+        self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
 
     def _just_read(self, page: SeenDocument) -> bool:
         return page.turns[-1] == self.seen.turns - 1
@@ -97,21 +88,9 @@ class PageNarration(LongDocuments):
         else:
             self.thoughts.add("hit_named", title=short(chosen.title))
 
-    def _report(self, sentence: Passage, title: str) -> dict[str, str] | None:
-        """A sentence in reported speech; None where it is to be quoted."""
-        names = (title, title.rsplit(" ", 1)[-1], *(link.anchor for link in sentence.links))
-        said = reportable(sentence.text, names)
-        if said is None or float(self.generator.random()) >= _REPORTED:
-            return None
-        return {"said": said, "Said": sentence.text[:-1]}
-
     def quote(self, sentence: Passage, title: str, about: str) -> None:
         if sentence.text[1:-1] in self.thoughts.said:
             self.thoughts.add("quote_again")
-            return
-        report = self._report(sentence, title)
-        if report is not None:
-            self.thoughts.add("reported" if title in sentence.text else "reported_on", title=title, **report)
             return
         text = sentence.text
         if not quotable(text):
