@@ -16,7 +16,8 @@ from synth.schemas.trajectories import Recorded
 BORDER = {
     "agents/imported.py",
     "export/adp.py",
-    "export/importing/sessions.py",
+    "export/importing/contract.py",
+    "export/importing/frameworks.py",
     "stages/read_runs.py",
     "stages/recorded_runs.py",
 }

@@ -13,7 +13,7 @@ from synth.annotate.evidence.assessment import (
 from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.contract import WORD_ARGUMENTS
 from synth.environments.passages import Passage
-from synth.schemas.tasks import Hop, Task
+from synth.schemas.tasks import Hop, Node, Task
 from synth.text.words import same_words, words_of
 
 __all__ = ["judge_document"]
@@ -24,7 +24,7 @@ def judge_document(view: EvidenceView, document: str) -> StepAssessment:
     hops = view.task.walk.hops
     worked_out = bool(view.task.walk.operations) or bool(view.task.answer_parts)
     if hops and not worked_out and not missing_for_answer(view) and hops[-1].target.document_id in view.read:
-        if view.listed.get(document) and not _fits(document, hops[-1]):
+        if view.listed.get(document) and (not _fits(document, hops[-1]) or _speaks_of(view, document, hops[-1].target)):
             return StepAssessment(Effect.EXPLORES, f"all was read; sees what else {document} says", document)
         return StepAssessment(
             Effect.PASSED_OVER, f"{hops[-1].target.name} was read and fits; goes to {document}", document
@@ -182,6 +182,12 @@ def _fits(document: str, hop: Hop) -> bool:
     """Whether it may be the kind of thing that the hop seeks, as far as ids tell: the folder that they stand in."""
     target = hop.target.document_id
     return target is None or document.rpartition("/")[0] == target.rpartition("/")[0]
+
+
+def _speaks_of(view: EvidenceView, document: str, node: Node) -> bool:
+    """Whether the search that listed it last shows a name of ``node`` in it."""
+    opened = next(hit for hit in view.searches[view.listed[document][-1]][1] if hit.document == document)
+    return any(words_of(name) in words_of(opened.text) for name in names_of(node))
 
 
 def _hit(view: EvidenceView, document: str) -> StepAssessment:

@@ -88,7 +88,7 @@ def make_world(wanted: int = 24, samples: int = 3) -> PreferenceWorld:
         IndexSearch(index, documents.column("id")),
         WorldTasksConfig(),
     )
-    proposed = proposer.propose(range(6 * wanted), 5)
+    proposed = proposer.propose(range(6 * wanted), 9)
     checked = [item for item in proposed if isinstance(item, Checked)][:wanted]
     tasks = [finish(item.draft, item.checks, PROVENANCE, number) for number, item in enumerate(checked)]
     environment = SearchEnvironment(index, _Pages(documents))
