@@ -5,12 +5,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
+pytest.importorskip("torch", reason="the extra train is not installed")
+
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "small_model"))
 
 from engine import Engine, Request
+
+pytestmark = pytest.mark.extras
 
 
 def test_greedy_tokens_are_those_of_transformers(tmp_path: Path) -> None:
