@@ -58,7 +58,7 @@ class ReworkRunsConfig(StageConfig):
     size: int = Field(ge=50)
     """Code points of what notes keep of one observation, about."""
     rewriter: Implementation | None = None
-    """Who says the thoughts of right runs in other words; None = nobody."""
+    """Rephrases the thoughts of successful runs; None = thoughts stay as they are."""
     prompt_version: int
     prompt_sha256: str
     """Of what the one agent is told that several become."""

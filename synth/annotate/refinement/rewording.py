@@ -1,8 +1,8 @@
-"""A teacher's thoughts in the words of the model that is to learn from them (RAFT): what a student would have said
-itself is easier to learn than what another one says.
+"""A teacher's thoughts rephrased by the model that is to learn from them (RAFT): a student learns more easily from
+what it would have said itself.
 
-Calls, observations and the answer stay as they are, so the verdict stays too. A thought is taken where it names nothing
-that was not seen by then, and leaves out nothing that the teacher's thought names; else that turn keeps the teacher's.
+Calls, observations and the answer stay as they are, and so does the verdict. A new thought is kept if it names nothing
+that had not been seen by then and drops nothing that the teacher's thought names; otherwise the teacher's stays.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Thought(Row):
 
 
 class Rewriter:
-    """Says thoughts anew, one at a time."""
+    """Rephrases thoughts, one at a time."""
 
     def __init__(self, model: Model, asking: AskConfig | None = None) -> None:
         prompt = load_prompt(*REWORD_PROMPT)

@@ -27,7 +27,7 @@ _NO_KINDS = frozenset(
 )
 """What things are not called in a question: headings of first columns that say nothing."""
 _LISTS = frozenset(("index", "contents", "table of contents", "home", "search", "general index", "concept index"))
-"""Titles of pages on which nobody looks for what is said."""
+"""Titles of pages that only point to others: no question is asked about what they say."""
 _HOW_MANY = frozenset("multiple several many some few various".split())
 """In front of a noun they are no part of what it is called: "Multiple BPF filters per device"."""
 _LEAST = 3

@@ -105,7 +105,7 @@ def test_a_name_among_hits_is_nothing_to_verify(runs: dict[str, TrajectoryRow]) 
             continue
         says, lists = (
             Step(turn=Turn(thought=text, calls=read[0].turn.calls), results=())
-            for text in (f"It may be {answer}.", f"I choose between {answer} and Nobody Else.")
+            for text in (f"It may be {answer}.", f"I choose between {answer} and Vera Other.")
         )
         assert not _settled((named[0], says), answer)
         assert not _settled((read[0], lists), answer)
@@ -176,7 +176,7 @@ def test_keys_that_lack_their_tool_are_refused(tmp_path: Path) -> None:
 
 
 class StudentPlayer:
-    """Says thoughts anew ``how`` somebody would, and as an agent gives up."""
+    """A student that rephrases thoughts in the manner ``how``; as an agent it gives up."""
 
     def __init__(self, how: str) -> None:
         self._how = how
@@ -229,6 +229,7 @@ class Words(Rewriter):
 
 def test_words_that_tell_something_else_are_not_taken(runs: dict[str, TrajectoryRow]) -> None:
     right = [row for row in runs.values() if row.success and row.retry_of is None]
+    refusals: list[str] = []
     for run in right:
         for how, why in (("parrot", "these are the teacher's words"), ("lying", "was not seen before")):
             with pytest.raises(Unrefined, match=why) as refused:
@@ -238,10 +239,11 @@ def test_words_that_tell_something_else_are_not_taken(runs: dict[str, Trajectory
         try:
             after, rework = said_anew(run, Words("forgetful"), computed=False)
         except Unrefined as error:
-            assert "it leaves out" in error.detail  # noqa: PT017
-        else:
-            assert len(before) - 1 not in rework.steps, "what led to the answer is left out"
-            assert after[-1] == before[-1]
+            refusals.append(error.detail)
+            continue
+        assert len(before) - 1 not in rework.steps, "what led to the answer is left out"
+        assert after[-1] == before[-1]
+    assert all("it leaves out" in detail for detail in refusals)
     failed = right[0].model_copy(update={"verdict": right[0].verdict.model_copy(update={"correct": False})})
     with pytest.raises(Unrefined, match="its answer is not right"):
         said_anew(failed, Words("honest"), computed=False)

@@ -1,7 +1,7 @@
 """Batched generation for a model of Llama's kind, where torch is at hand and vLLM is not.
 
-Requests take slots of one batch and leave it as they end (continuous batching). On a GPU a decoding step is one
-replayed CUDA graph; without one the same code runs as it stands.
+Requests take slots of one batch and leave it as they end (continuous batching). On a GPU a decoding step replays a CUDA
+graph; on a CPU the same code runs eagerly.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ class Engine(threading.Thread):
             raise
 
     def _admit(self) -> bool:
-        """Give free slots to those that wait, an eighth of all slots at a time; False when the engine is to stop.
+        """Give free slots to waiting requests, an eighth of all slots or more at a time; False when the engine stops.
 
-        Reading a prompt takes as long as many steps of everybody, and hardly longer for a dozen prompts than for one.
+        Reading a prompt holds up every running sequence, and a dozen prompts take hardly longer than one.
         """
         free = [slot for slot in range(self.slots) if slot not in self.live]
         taken: list[Request] = []

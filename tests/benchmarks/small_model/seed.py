@@ -33,7 +33,7 @@ from pyarrow import parquet
 HERE = Path(__file__).resolve().parent
 FINETUNE = HERE.parents[2] / "docs" / "guides" / "finetune.py"
 SIZES = {"tasks": 140, "test": 160, "rows": 640, "slots": 96, "length": 3072, "batch": 8, "turns": 10, "base": 0}
-ACTING = {  # what the policy works on: as it was taught, and (paged) with a skill that nobody showed it
+ACTING = {  # what the policy works on: as taught, and (paged) where it needs a skill that no run demonstrated
     "graph": {
         "source": {"kind": "world", "entities": 600},
         "questions": {

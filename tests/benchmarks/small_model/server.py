@@ -11,7 +11,6 @@ import json
 import re
 import sys
 import threading
-import time
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -20,6 +19,8 @@ import torch
 from engine import Engine, Request
 from transformers import AutoTokenizer
 
+_PATIENCE = 900.0
+"""Seconds that a request waits for its model to be loaded."""
 _CALL = re.compile(r"<tool_call>(.*?)</tool_call>|<tool_call>(.*)", re.DOTALL)
 
 
@@ -86,7 +87,7 @@ def serve(port: int, folders: dict[str, str], **sizes: int) -> ThreadingHTTPServ
     """A listening server; ``serve_forever`` is the caller's."""
     sys.setswitchinterval(0.0005)  # the engine's next step must not wait for a reply to be written
     served = {name: Served(folder, **sizes) for name, folder in folders.items()}
-    lock = threading.Lock()
+    loaded = threading.Condition()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -101,16 +102,21 @@ def serve(port: int, folders: dict[str, str], **sizes: int) -> ThreadingHTTPServ
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if self.path == "/load":
-                with lock:
+                with loaded:
                     if asked.get("unload") in served:  # first, for there may not be memory for both
                         served.pop(asked["unload"]).stop()
                     if asked["folder"]:
                         served[asked["name"]] = Served(asked["folder"], **sizes)
+                        loaded.notify_all()
                 self.answer(200, {})
             else:
-                while asked["model"] not in served:  # it is still being trained: who asks has made ready meanwhile
-                    time.sleep(0.1)
-                self.answer(*served[asked["model"]].reply(asked))
+                name = asked["model"]
+                with loaded:  # it may still be in training: clients start early, and wait here
+                    there = loaded.wait_for(lambda: name in served, timeout=_PATIENCE)
+                if there:
+                    self.answer(*served[name].reply(asked))
+                else:
+                    self.answer(404, {"error": {"message": f"no model {name!r}", "code": 404}})
 
         def answer(self, status: int, body: dict[str, Any]) -> None:
             content = json.dumps(body).encode()

@@ -1,4 +1,4 @@
-"""Every command of the table of systems runs as it stands there, after the datasets that it names."""
+"""Every command in the table of systems runs exactly as printed, once the datasets that it names are built."""
 
 from __future__ import annotations
 

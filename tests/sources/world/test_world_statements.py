@@ -44,7 +44,7 @@ def test_sentences_state_what_their_facts_say() -> None:
         ("Vole was the mentor of Ansa Brill.", ("mentor", False), {"source": "Ansa Brill"}, False),
         ("Ansa Vole is a physicist from Tarn.", ("occupation", False), {"source": "politician"}, False),
         ("Ansa Vole is a physicist from Tarn.", ("occupation", False), {"of_target": True}, True),
-        ("Nobody knows.", ("occupation", False), {}, None),
+        ("It is not known.", ("occupation", False), {}, None),
         ("Ansa Vole is a physicist from Tarn.", ("a relation of a user's", True), {}, None),
     ],
 )
