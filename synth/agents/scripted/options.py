@@ -44,7 +44,7 @@ def term(line: str) -> str | None:
     """The name that a line introduces ("class pool.Thing(size)" -> "pool.Thing", "-f, --file name" -> "--file"); None
     when it is no such line."""
     if len(line) <= _LONGEST_TERM and _FLAG.match(line) and not line.endswith("."):
-        flags = _FLAG.findall(line)
+        flags: list[str] = _FLAG.findall(line)
         return next((flag for flag in flags if flag.startswith("--")), flags[0])
     words = line.split("(", 1)[0].split()
     while len(words) > 1 and words[0] in _MARKS:

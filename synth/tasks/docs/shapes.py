@@ -186,7 +186,8 @@ class Shapes:
 
 def _measure_of(name: str) -> str:
     """What a thing with a number is a number of, by the last word of its name: ``maxBodyBytes`` of bytes."""
-    return (_LAST_WORD.findall(name) or [name])[-1].lower()
+    words: list[str] = _LAST_WORD.findall(name)
+    return words[-1].lower() if words else name
 
 
 def _edges(corpus: Corpus, items: Items) -> Iterator[Edge]:
