@@ -33,6 +33,7 @@ from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
 from synth.sources.docs.values import DESCRIBING, Stated, default_in, field_in, plain_value, relation_name, since_in
 from synth.text.inflection import singular
+from synth.text.subjects import KINDS
 
 __all__ = ["graph_tables"]
 
@@ -347,6 +348,7 @@ class _Builder:
         names = Counter(row[0].text for row in table.rows)
         if 4 * sum(1 for row in table.rows if _REMARK.match(row[0].text.strip())) >= len(table.rows):
             return  # it sets two things side by side, a remark on each a row
+        unheard = kind not in KINDS and re.search(rf"\b{re.escape(kind)}", page.document.text) is None
         for row in table.rows:
             name = row[0].text.strip()
             if not 0 < len(name) <= 48 or ": " in name or names[row[0].text] > 1 or len(name.split()) > 5:
@@ -359,7 +361,8 @@ class _Builder:
                 words = cell.text.strip()
                 if not words or not label or labels.count(label) > 1:
                     continue
-                if label not in _NEVER_NAMES and not heading.isupper() and _proper(page.document.text, heading):
+                foreign = unheard or (not heading.isupper() and _proper(page.document.text, heading))
+                if foreign and label not in _NEVER_NAMES and heading.lower().strip() not in DESCRIBING:
                     continue  # what the thing is in another product
                 if heading.lower().strip() in DESCRIBING:
                     self._edge(page, entity, "described_as", start, end, value=words)

@@ -54,7 +54,9 @@ _HOLDS = (
 _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
-_UNCLEAR = re.compile(r"that (?:is (?:not|no|[A-Z]|the default|also)|looks at|refers to|does not|only|has no|are)\b")
+_UNCLEAR = re.compile(
+    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also)|looks at|refers to|does not|only|has no|are)\b"
+)
 _THING = re.compile(
     r"that is (?:an?|the) (?:[\w’'/-]+ ){0,4}?([\w-]+)(?= (?:to|of|for|that|which|in|with|used|from)\b|,|$)"
 )
