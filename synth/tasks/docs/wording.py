@@ -269,7 +269,7 @@ class Words:
         if last in _OF_ARGUMENTS and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
             return None  # "srv: a valid server object" stands in the list of a function's arguments
         thing = _THING.match(said)
-        if thing is not None and thing[1] == last:
+        if (thing is not None and thing[1] == last) or _is_sentence(said):
             return None  # a function that "is a helper function"
         verb = next((verb for kinds, verb in _HOLDS if last in kinds), None)
         if verb is not None and (of := _QUANTITY.match(said)):
@@ -278,7 +278,7 @@ class Words:
             return None
         if _OF_CALLS.match(said) and last not in _CALLED:
             return None
-        if _UNCLEAR.match(said) or _is_sentence(said):
+        if _UNCLEAR.match(said):
             return None
         return said
 
