@@ -140,7 +140,7 @@ _OF_STATE = re.compile(
 )
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
-    r"does\b|(?:is|are) (?:either|neither|both|essentially)\b"
+    r"does\b|(?:is|are) (?:either|neither|both|essentially|all|any)\b"
     r"|(?:is|are|was|were) (?:to\b|[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
     r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
     r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
