@@ -147,9 +147,8 @@ class SeedRun:
             )
         found = Collected(runs, {"searched": [], "other": []}, searches, demonstrations, proposals)
         for half, further in found.further.items():
-            most = max(
-                found.budget(arm) for arm in plan.arms.values() if (arm.adds == "proposals") is (half == "other")
-            )
+            some = (arm for arm in plan.arms.values() if (arm.adds == "proposals") is (half == "other"))
+            most = max(map(found.budget, some), default=0)
             number = plan.rollouts
             while sum(run.calls for run in [*runs[half], *further]) < most:
                 further += round_(half, number)

@@ -105,8 +105,8 @@ class Plan(Described):
     recipe: dict[str, Any]
     """What all builds have in common."""
     page_size: int | None = Field(default=None, ge=1)
-    """Facts on a page where the base acts; while it is taught all of an entity's stand on one. The environment then
-    lists facts, and an answer is corrected, too, where the expert turns a page. None = facts are read by relation."""
+    """Lines of a page where the base acts, in an environment that shows relations and fact in one call; while it is
+    taught all stand on one. An answer, or an unreadable turn, is then corrected, too, if the expert would call on."""
     swapped: float = Field(ge=0, lt=1)
     """Share of the relations that the taught runs swap."""
     turns: int = Field(ge=1)

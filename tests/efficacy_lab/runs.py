@@ -38,7 +38,7 @@ class Run:
     @property
     def turned(self) -> bool:
         """Whether a page was turned."""
-        return any('"page":' in step.action.text for step in self.steps)
+        return any(step.action.tool == "page" for step in self.steps)
 
 
 @dataclass

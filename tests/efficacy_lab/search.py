@@ -43,9 +43,9 @@ def deviations(
 ) -> Iterator[tuple[Correction | None, int]]:
     """Step by step what the expert would call instead, and how often it was asked so far; None at the end.
 
-    ``answers``: the expert is asked about the answer, too, where it may call on.
+    ``answers``: the expert is asked about the answer, too, or about what was no readable turn, where it may call on.
     """
-    taken = [step.action for step in run.steps] + ([run.answer] if answers and run.answer is not None else [])
+    taken = [step.action for step in run.steps] + ([run.answer or Action(None, "")] if answers else [])
     for place, taken_one in enumerate(taken):
         before = run.steps[:place]
         action = advised(world, run.task, before, expert)
@@ -63,7 +63,7 @@ def advised(world: World, task: int, before: Sequence[Step], swaps: Swaps) -> Ac
     other = None if leg is None else world.misread(leg, swaps)
     if leg is None or other is None:
         return action
-    return world.instead(leg, other, before, last=leg == route.legs[-1])
+    return world.instead(leg, other, before)
 
 
 def search(

@@ -39,16 +39,16 @@ class Leg:
     entity: str
     fan: Fan
     page: int
-    """Of the entity's facts, the one that shows this one; 0 = facts are read by relation, in one page."""
+    """Which shows the fact; 0 = there are no pages, and relations are listed before."""
 
     @property
     def calls(self) -> tuple[Action, ...]:
-        """What shows the fact: relations and facts of one, or pages of all facts up to the one that has it."""
-        if self.page:
-            turns = (call("get_facts", entity=self.entity, page=page) for page in range(2, self.page + 1))
-            return call("get_facts", entity=self.entity), *turns
-        read = call("get_triples", entity=self.entity, relation=self.fan.relation, direction=self.fan.direction)
-        return call("get_relations", entity=self.entity), read
+        """What shows the fact, call by call."""
+        asked = {"entity": self.entity, "relation": self.fan.relation, "direction": self.fan.direction}
+        # The second page is what the tool gives unless it is told another one.
+        turns = (call("page", **asked, **({"page": page} if page > 2 else {})) for page in range(2, self.page + 1))
+        first = () if self.page else (call("get_relations", entity=self.entity),)
+        return (*first, call("get_triples", **asked), *turns)
 
 
 @dataclass(frozen=True)
@@ -71,17 +71,16 @@ class Route:
     """Whether a step follows another relation than the question asks for."""
 
     def next(self, steps: Sequence[Step]) -> tuple[Action, Leg | None]:
-        """What comes next after ``steps``; the leg whose relation it takes, if it takes one: by its name, or, of a
-        page, by going on from it."""
+        """What comes next after ``steps``; the leg whose relation it names, if it names one."""
         done = {step.action for step in steps}
         found = f"({self.legs[0].entity})"
         if not any(found in step.observation for step in steps):
             return call("find_entity", name=self.name), None
-        for before, leg in zip((None, *self.legs), self.legs, strict=False):
+        for leg in self.legs:
             if leg.calls[-1] not in done:
                 place, action = next((at, one) for at, one in enumerate(leg.calls) if one not in done)
-                return action, leg if place else before if leg.page else None
-        return Action(None, self.answer), self.legs[-1] if self.legs[-1].page else None
+                return action, leg if place or leg.page else None
+        return Action(None, self.answer), None
 
 
 @dataclass(frozen=True)
@@ -131,15 +130,10 @@ class World:
             self._misread[key] = self._likest(leg.node, leg.fan.relation, swaps.reader, self._shape(leg.fan))
         return self._misread[key]
 
-    def instead(self, leg: Leg, fan: Fan, steps: Sequence[Step], *, last: bool) -> Action:
-        """What one does after ``steps`` who takes ``fan`` for the ``leg``, which may be the ``last``."""
-        other = self._leg(leg.node, fan)
-        if not other.page:
-            return other.calls[-1]
-        done = {step.action for step in steps}
-        end = self.environment.end(int(self.environment.graph.step_target[fan.start]))
-        turn = next((one for one in other.calls if one not in done), None)
-        return turn or (Action(None, end.name) if last or not end.id else call("get_facts", entity=end.id))
+    def instead(self, leg: Leg, fan: Fan, steps: Sequence[Step]) -> Action:
+        """What one does after ``steps`` who takes ``fan`` for the ``leg``."""
+        done, calls = {step.action for step in steps}, self._leg(leg.node, fan).calls
+        return next((one for one in calls if one not in done), calls[-1])
 
     def _other(self, node: int, label: str, onwards: bool, swaps: Swaps | None) -> Leg | None:
         if swaps is None:
@@ -149,7 +143,7 @@ class World:
 
     def _leg(self, node: int, fan: Fan) -> Leg:
         environment = self.environment
-        page = environment.page(node, fan) if isinstance(environment, ListingEnvironment) else 0
+        page = environment.page(node) if isinstance(environment, ListingEnvironment) else 0
         return Leg(node, environment.end(node).id, fan, page)
 
     def _likest(self, node: int, label: str, reader: str, shape: tuple[bool, tuple[str, ...]]) -> Fan | None:
