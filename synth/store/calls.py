@@ -58,8 +58,7 @@ _Settle = tuple[Settlement, "asyncio.Future[bytes | None]"]
 
 
 class CallStore:
-    """The store of calls in ``place``: a file, made when missing, or ``postgresql://...``. For one event loop at a
-    time.
+    """The calls in ``place``: a file, made when missing, or ``postgresql://...``. For one event loop at a time.
 
     What earlier processes left open and never settled counts as unknown, at its upper bound, from here on.
 
@@ -72,6 +71,8 @@ class CallStore:
         self.place = place
         self._file = CallFile(place)
         self._database = self._file.database
+        self.claims = Claims(self._file)
+        """Who of several builds does which rows."""
         self._caps: dict[str, tuple[int | None, int | None]] = {}
         self._open: dict[str, Attempt] = {}
         self._names: set[str] = set()  # of begins that are queued, and of open intents
@@ -84,11 +85,6 @@ class CallStore:
         self._company = False
         """Another process was seen to use the calls."""
         self._busy_since: float | None = None
-
-    @property
-    def claims(self) -> Claims:
-        """Who of several builds does which rows."""
-        return Claims(self._file)
 
     async def get(self, key: str) -> bytes | None:
         """The reply that is served under ``key`` (hex), or None: then the call must be made.
@@ -276,7 +272,7 @@ class CallStore:
                 if self._begins and self._file.is_sweep_due:
                     self._file.sweep()
                 others = self._file.settle([settlement for settlement, _ in settles]) if settles else {}
-                begun, refused, waiting, answered = self._admit()
+                begun, waiting, over = self._admit()
                 if begun:
                     self._file.begin([attempt for attempt, _ in begun])
         except Exception as error:  # whatever it is, no one may wait for ever
@@ -298,25 +294,22 @@ class CallStore:
         for attempt, done in begun:
             self._open[attempt.request_id] = attempt
             _resolve(done, None)
-        for (attempt, done), reply in answered:
+        for (attempt, done), end in over:
             self._names.discard(attempt.request_id)
-            _resolve(done, reply)
-        for (attempt, done), refusal in refused:
-            self._names.discard(attempt.request_id)
-            done.set_exception(refusal)
+            if isinstance(end, bytes):
+                _resolve(done, end)
+            else:
+                done.set_exception(end)
         self._database.upkeep.written(sum(_PAGES + (len(settlement.body or b"") >> 12) for settlement, _ in settles))
         if waiting:
             self._schedule(_POLL_SECONDS)
 
-    def _admit(
-        self,
-    ) -> tuple[list[_Begin], list[tuple[_Begin, CapReached]], deque[_Begin], list[tuple[_Begin, bytes]]]:
-        """Inside a transaction: which of the queued calls begin, which never can, which wait, and which another process
-        has made since they were looked up."""
+    def _admit(self) -> tuple[list[_Begin], deque[_Begin], list[tuple[_Begin, CapReached | bytes]]]:
+        """Inside a transaction: which of the queued calls begin, which wait, and which never begin: why, or the reply
+        that another process brought since they were looked up."""
         begun: list[_Begin] = []
-        refused: list[tuple[_Begin, CapReached]] = []
         waiting: deque[_Begin] = deque()
-        answered: list[tuple[_Begin, bytes]] = []
+        over: list[tuple[_Begin, CapReached | bytes]] = []
         rooms: dict[str, _Room] = {}
         if self._begins and not self._company:
             self._company = self._file.has_company()
@@ -326,7 +319,7 @@ class CallStore:
             if self._company:
                 reply = self._file.get(attempt.key)
                 if reply is not None:
-                    answered.append(((attempt, done), reply))
+                    over.append(((attempt, done), reply))
                     continue
                 if self._file.is_elsewhere(attempt.key):
                     waiting.append((attempt, done))
@@ -338,8 +331,8 @@ class CallStore:
             try:
                 (begun if room.take(attempt) else waiting).append((attempt, done))
             except CapReached as refusal:
-                refused.append(((attempt, done), refusal))
-        return begun, refused, waiting, answered
+                over.append(((attempt, done), refusal))
+        return begun, waiting, over
 
     def _fail(self, error: Exception) -> None:
         """Nothing of the transaction was written: whoever waits for it is told, and may try again."""

@@ -68,7 +68,7 @@ class PostgresDatabase:
 
     pause = 0.02
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, lease_seconds: int = _LEASE_SECONDS) -> None:
         self._where = hide_credentials(url)
         try:
             import psycopg
@@ -82,8 +82,8 @@ class PostgresDatabase:
         settings = {
             "search_path": "synth",
             "lock_timeout": _LOCK_SECONDS * 1000,
-            "idle_session_timeout": _LEASE_SECONDS * 1000,
-            "idle_in_transaction_session_timeout": _LEASE_SECONDS * 1000,
+            "idle_session_timeout": lease_seconds * 1000,
+            "idle_in_transaction_session_timeout": lease_seconds * 1000,
         }
         with self.errors():
             self._connection = psycopg.connect(

@@ -25,8 +25,8 @@ from shared_rows import CASES
 import synth
 from synth.errors import StoreError
 from synth.mocks.model import Faults
-from synth.store import calls_postgres
 from synth.store.calls import CallStore, CapReached, Outcome, TokenCount
+from synth.store.calls_postgres import PostgresDatabase
 
 pytestmark = pytest.mark.extras
 
@@ -168,24 +168,18 @@ def test_a_database_that_goes_away_costs_what_was_under_way_and_no_reply(place: 
         assert asyncio.run(store.get(key("second"))) is None
 
 
-def test_a_session_that_stands_still_loses_what_it_held(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls_postgres, "_LEASE_SECONDS", 1)
-
-    async def claimed(store: CallStore, *, there: bool) -> None:
-        assert (await store.claims.take("stage", "row") is not None) is there
-
-    still = CallStore(place)  # no heartbeat comes within a second
-    asyncio.run(claimed(still, there=True))
-    monkeypatch.undo()
-    with CallStore(place) as other:
-        asyncio.run(claimed(other, there=False))
+def test_a_session_that_stands_still_loses_what_it_held(place: str) -> None:
+    still = PostgresDatabase(place, lease_seconds=1)  # no heartbeat comes within a second
+    other = PostgresDatabase(place)
+    still.hold("ab" * 8)
+    for gone in (False, True):
+        with other.transaction(), other.gone("ab" * 8) as found:
+            assert found is gone
         time.sleep(1.5)
-        asyncio.run(claimed(other, there=False))  # now it is swept
-        asyncio.run(claimed(other, there=True))
-    with pytest.raises(StoreError):
-        asyncio.run(claimed(still, there=False))
-    with pytest.raises(StoreError):
-        still.close()
+    with pytest.raises(StoreError, match="idle-session timeout"), still.errors():
+        still.execute("SELECT 1")
+    still.close()
+    other.close()
 
 
 def test_two_builds_by_the_command_make_the_bytes_of_one(postgres: Postgres, tmp_path: Path) -> None:
