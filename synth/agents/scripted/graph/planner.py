@@ -233,7 +233,7 @@ class GraphPlanner(SetQuestions):
     ) -> list[Far] | Need:
         if fan is None:
             slots: dict[str, Any] = {"name": name, "relation": way.relation}
-            return Need([_triples(entity, way)], "g_triples", slots)
+            return Need([_triples(entity, way)], "g_triples" if self.chooser.fits(number, way) else "g_guess", slots)
         page = fan.unread
         if page is not None and self.chooser.reads_on(number, fan):
             slots = {"name": name, "relation": way.relation, "page": page, "total": fan.total}
@@ -371,7 +371,7 @@ class GraphPlanner(SetQuestions):
     def quote(self, end: Far) -> None:
         text = end.text()
         if quotable(text):
-            self.thoughts.add("g_quote", quote=text)
+            self.thoughts.add("g_quote_plain" if self.thoughts.leads_in else "g_quote", quote=text)
 
     def _just_listed(self, entity: str) -> bool:
         document = self.seen.documents.get(entity)
