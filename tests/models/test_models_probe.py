@@ -43,7 +43,14 @@ def test_whether_it_calls_tools(to_tools: Reply, state: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("to_schema", "state"), [('{"article": "lamp"}', "ok"), ("A lamp.", "absent"), ('{"thing": 1}', "absent")]
+    ("to_schema", "state"),
+    [
+        ('{"article": "lamp"}', "ok"),
+        ('{\n "article": "A lamp, a lamp, a lamp', "ok"),  # cut off
+        ('{"thing": "A lamp, a lamp', "absent"),
+        ("A lamp.", "absent"),
+        ('{"thing": 1}', "absent"),
+    ],
 )
 def test_whether_it_keeps_to_a_schema(to_schema: str, state: str) -> None:
     with ModelServer(Served(GOOD, to_schema)) as server:

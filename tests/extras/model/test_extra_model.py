@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("trl", reason="the extra train is not installed")
 pytest.importorskip("gguf", reason="gguf is not installed")
 
-import smollm
 import torch
+from small_model import smollm
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 import synth
