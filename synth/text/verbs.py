@@ -20,7 +20,7 @@ VERBS = frozenset(
     emulate enable encapsulate enclose encode encrypt end enforce enqueue ensure enter enumerate erase escape
     establish evaluate examine exchange exclude execute exempt exit expand expect explain export expose express
     extend extract facilitate fail feed fetch fill filter find finish fire fix fixate flush focus fold follow force
-    forget fork format forward free freeze gather generate get give grant group guarantee guess guide handle help
+    forget fork format forward free freeze gather generate get give govern grant group guarantee guess guide handle help
     hide hold identify ignore illustrate implement import improve include increase increment indicate inherit
     inhibit initialize initiate insert inspect install instruct interact intercept interpret interrupt introduce
     invalidate invert invoke issue iterate join keep kill launch lay leave let limit link list listen load locate

@@ -1,12 +1,12 @@
 """Does the data train? The tables of the README, from results of the untouched seeds.
 
-    python tests/benchmarks/bench_efficacy.py                    from the results kept here (efficacy/)
-    python tests/benchmarks/bench_efficacy.py OUT/seed-*.json    of R1, as many of its seeds as there are
+    python tests/benchmarks/bench_efficacy.py                       from the results kept here (efficacy/)
+    python tests/benchmarks/bench_efficacy.py r2 OUT/seed-*.json    of R1, R2 or R3, as many seeds as there are
 
-Results of R1 are made by ``make efficacy-r1``, seed by seed, on as many nights and machines as one likes. Those of the
-two plans before it (``arms``, ``faults``) were made by a laboratory that is gone; their raw results and their plans are
-kept. Rates are means over seeds, intervals Student's t over seeds (95 %), differences paired within seeds. Nothing is
-trained here; the baselines are ``sft`` and ``base``, the model before any arm.
+Results of R1 to R3 are made by ``make efficacy-untouched PLAN=r2``, seed by seed, on as many nights and machines as
+one likes. Those of the two plans before (``arms``, ``faults``) were made by a laboratory that is gone; their raw
+results and their plans are kept. Rates are means over seeds, intervals Student's t over seeds (95 %), differences
+paired within seeds. Nothing is trained here; the baselines are ``sft`` and ``base``, the model before any arm.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from typing import Any
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from efficacy_lab.plan import load_plan
+from efficacy_lab.plan import SHIPPED, load_plan
 from efficacy_lab.statistics import Compared, compare, interval
 from efficacy_lab.table import further_table, plain, read_seeds, signed_text, table_of, value_text
 
 KEPT = Path(__file__).parent / "efficacy"
 RECORDED = ("arms", "faults")
 """Plans before R1."""
+RUN = ("r1", "r2", "r3")
+"""Plans of the laboratory as it is."""
 FIRST, OTHERS = "held_out", ("deeper", "searching")
 """Where they tested arms; their endpoints are about the first."""
 
@@ -153,15 +155,22 @@ def tables(name: str) -> list[str]:
     ]
 
 
-def main(files: Sequence[str]) -> None:
-    plan = load_plan()
-    if not files:
-        for name in RECORDED:
-            print("\n".join(tables(name)), end="\n\n")
-    seeds = read_seeds(plan, [Path(file) for file in files] or sorted((KEPT / "r1").glob("*.json")))
-    print(table_of(plan, seeds), end="")
-    if len(seeds) > 1:
-        print("\n" + further_table(plan, seeds), end="")
+def found_by(name: str, files: Sequence[Path] = ()) -> str:
+    """The tables of one of ``RUN``, from ``files`` or from what is kept."""
+    plan = load_plan(SHIPPED.with_name(f"{name}.yaml"))
+    seeds = read_seeds(plan, files or sorted((KEPT / name).glob("*.json")))
+    # What was asked when the results were known was asked of R1.
+    further = f"\n{further_table(plan, seeds)}" if name == "r1" and len(seeds) > 1 else ""
+    return table_of(plan, seeds) + further
+
+
+def main(arguments: Sequence[str]) -> None:
+    if arguments:
+        print(found_by(arguments[0], [Path(file) for file in arguments[1:]]), end="")
+        return
+    for name in RECORDED:
+        print("\n".join(tables(name)), end="\n\n")
+    print("\n".join(map(found_by, RUN)), end="")
 
 
 if __name__ == "__main__":

@@ -217,6 +217,21 @@ def test_an_unjudged_continuation_counts_on_no_side(little: Callable[[], Path]) 
     rows_are_fine(folder)
 
 
+def test_a_step_of_which_nothing_was_judged_has_no_criticality(little: Callable[[], Path]) -> None:
+    folder, unjudged = little(), Verdict(correct=None, rule="none")
+
+    def undecided(rows: list[ContinuationRow]) -> list[ContinuationRow]:
+        step = (rows[ORIGINAL].trajectory_id, rows[ORIGINAL].step)
+        own = [(one.trajectory_id, one.step) == step for one in rows]
+        change = {"verdict": unjudged, "success": False}
+        return [one.model_copy(update=change) if is_own else one for one, is_own in zip(rows, own, strict=True)]
+
+    changed(folder, CONTINUATIONS, undecided, ContinuationRow)
+    changed(folder, STEPS, lambda rows: [one.model_copy(update={"criticality": None}) for one in rows], StepRow)
+    seal(folder)
+    assert not any("both sides" in str(problem) for problem in validate(folder) if problem.row == FAILED)
+
+
 def test_continuations_of_the_question_alone_are_fine(little: Callable[[], Path]) -> None:
     folder = little()
 

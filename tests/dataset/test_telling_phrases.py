@@ -11,7 +11,7 @@ import pytest
 
 from synth.agents.scripted.phrases import PHRASES
 from synth.dataset.files import Problems
-from synth.dataset.phrasing import Said, TellingPhrase, telling
+from synth.dataset.phrasing import Said, TellingPhrase, Wording, telling
 from synth.dataset.reader import load
 from synth.dataset.rules.rules import known_of
 from synth.dataset.rules.thoughts import THOUGHT_RULES
@@ -115,7 +115,7 @@ def asked(task: Task, question: str, number: int, outcome: str, hidden: bool) ->
 def written_page(name: str, text: str, false: bool) -> Iterator[Any]:
     if false:
         yield PlantedMisinformation.model_construct(document_id=name)
-    yield Document.model_construct(id=name, text=text, kind=DISTRACTOR)
+    yield Document.model_construct(id=name, title=name, text=text, kind=DISTRACTOR)
 
 
 def planted(finished: Path, kind: str) -> Iterator[Any]:
@@ -144,6 +144,19 @@ def planted(finished: Path, kind: str) -> Iterator[Any]:
                 which = PairKind.PERTURBATION if first else PairKind.VERIFIED_STEP
                 own = {"id": f"pair-{at}", "task_id": f"task-{at}"}
                 yield pair.model_copy(update={**own, "kind": which, "rejected": side})
+
+
+def test_the_name_of_a_page_is_no_wording(finished: Path) -> None:
+    """Commands are written small; a word that agents have of their own counts, whatever a page is called."""
+    row = next(load(finished).rows("trajectories"))
+    for name, named in (("foldd", False), ("answer", True)):
+        wording = Wording()
+        wording.see(Document.model_construct(id=name, title=name, text="", kind="page"))
+        for number in range(60):
+            first, verdict = bool(number % 2), Verdict(correct=bool(number % 2), rule="exact")
+            said = f"{PLAIN} It is {name} again." if first else PLAIN
+            wording.see(run_of(row, said, number, role="policy", success=first, verdict=verdict))
+        assert any(name in one.phrase for one in wording.telling()) == named
 
 
 @pytest.mark.parametrize("kind", ["success", "role", "refused", "hidden rule", "planted", "false page"])

@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from efficacy_lab.plan import load_plan
-from efficacy_lab.table import further_table, read_seeds, table_of
+from efficacy_lab.plan import SHIPPED, load_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
-from bench_efficacy import KEPT, PARTS, RECORDED, recorded, tables
+from bench_efficacy import KEPT, PARTS, RECORDED, RUN, found_by, recorded, tables
 
 ROOT = Path(__file__).parents[2]
 PAGE = KEPT / "README.md"
@@ -27,15 +26,14 @@ def test_the_page_says_what_was_found(name: str) -> None:
     )
 
 
-def test_the_page_says_what_r1_found() -> None:
-    plan, text = load_plan(), PAGE.read_text()
-    seeds = read_seeds(plan, sorted((KEPT / "r1").glob("*.json")))
+@pytest.mark.parametrize("name", RUN)
+def test_the_page_says_what_a_plan_of_the_laboratory_found(name: str) -> None:
+    plan, text = load_plan(SHIPPED.with_name(f"{name}.yaml")), PAGE.read_text()
     assert plan.key[:12] in text, "what was begun with one plan is not gone on with by another"
-    found = table_of(plan, seeds) + further_table(plan, seeds)
-    missing = [line for line in found.splitlines() if line and line not in text]
+    missing = [line for line in found_by(name).splitlines() if line and line not in text]
     assert not missing, "print it anew: python tests/benchmarks/bench_efficacy.py"
-    assert len(seeds) == 8
-    said = f"{len(seeds)} of {len(plan.seeds.untouched)} untouched seeds"
+    run = len(list((KEPT / name).glob("*.json")))
+    said = f"{run} of {len(plan.seeds.untouched)} untouched seeds"
     for page in (PAGE, ROOT / "docs" / "results.md"):
         assert said in " ".join(page.read_text().split())
 

@@ -1,4 +1,4 @@
-"""R1's parts: routes with swapped relations, the search, equal calls, what is said of the seeds. Nothing is trained."""
+"""Parts of R1 to R3: routes, the search, equal calls, what is said of the seeds. Nothing is trained."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from efficacy_lab.experiment import Collected, compose
+from efficacy_lab.collected import Collected, compose
+from efficacy_lab.listing import ONE_PAGE, ListingEnvironment
 from efficacy_lab.plan import SHIPPED, Arm, Plan, load_plan
 from efficacy_lab.rows import Action, Step, call
 from efficacy_lab.runs import Actor, Live, Run, follow, play
@@ -18,7 +19,7 @@ from efficacy_lab.world import Swaps, World, open_world, swapped_relations
 
 from synth.errors import InputError
 
-PLAN = load_plan()
+PLAN, R2, R3 = (load_plan(SHIPPED.with_name(f"{name}.yaml")) for name in ("r1", "r2", "r3"))
 TURNS = 12
 
 
@@ -27,6 +28,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("world")
     place = PLAN.places.test.model_copy(update={"entities": 600, "tasks": 24})
     return open_world(PLAN.recipe_for(0, place), folder, folder / "store")
+
+
+@pytest.fixture(scope="module")
+def paged(world: World) -> World:
+    """The same tasks where facts stand behind a page turn."""
+    assert R2.page_size
+    return World(ListingEnvironment(world.environment, R2.page_size), world.tasks)
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +110,64 @@ def test_the_search_finds_the_misread_relation_and_counts_its_calls(world: World
     assert [next(deviations(world, run, wrong))[0] for run in failed] == [None] * len(failed), "it does the same"
 
 
+def never_turns(live: Sequence[Live]) -> list[Action | None]:
+    """A policy that was taught where all facts stand on one page: it takes the last of the first page for the one."""
+    found: list[Action | None] = []
+    for one in live:
+        route = one.world.gold[one.task]
+        assert route is not None
+        action = route.next(one.steps)[0]
+        turns = action.tool == "page"
+        found.append(Action(None, "so it ends here") if turns else action)
+    return found
+
+
+def test_a_fact_behind_a_page_turn_is_had_by_turning_and_the_search_finds_the_turn(world: World, paged: World) -> None:
+    taught = World(ListingEnvironment(world.environment, ONE_PAGE), world.tasks)
+    runs = played(taught, follow(taught.gold))
+    assert all(run.success for run in runs)
+    assert not any(run.turned for run in runs), "the skill is never demonstrated"
+    gold = played(paged, follow(paged.gold))
+    assert all(run.success for run in gold)
+    without = played(paged, never_turns)
+    assert [run.success for run in without] == [not run.turned for run in gold]
+    failed = [run for run in without if not run.success]
+    assert 4 <= len(failed) <= 20
+    right = Swaps("expert", frozenset())
+    cured = advised_by(paged, right)
+    found = search(paged, failed, right, cured, k=2, turns=TURNS, name="s", answers=True)
+    for one, run in zip(found, failed, strict=True):
+        assert one.verified is not None
+        assert one.verified.chosen.tool == "page"
+        assert (one.verified.before, one.verified.rejected) == (run.steps, run.answer)
+    assert not any(one.verified for one in search(paged, failed, right, cured, k=2, turns=TURNS, name="s"))
+
+
+def test_a_page_that_is_not_there_and_a_tool_of_the_other_environment_are_refused(paged: World) -> None:
+    leg = next(route.legs[0] for route in paged.gold if route is not None)
+    asked = [Action("page", leg.calls[0].text[:-1] + ',"page":9}'), call("get_relations", entity=leg.entity)]
+    asked += [call("page", entity="person/nobody", relation="born_in", page=page) for page in ("2", 2)]
+    said = []
+    for action in asked:
+        live = Live(paged, 0, "")
+        live.take(action, TURNS)
+        said.append(live.steps[0].observation)
+    assert [one.split(":")[0].split(" of ")[0][:15] for one in said] == [
+        "There is no pag", "There is no too", "Wrong arguments", "There is no ent",
+    ]  # fmt: skip
+
+
+def test_an_expert_who_takes_another_fact_names_another_relation(paged: World) -> None:
+    relations = [paged.relation(leg) for route in paged.gold if route is not None for leg in route.legs]
+    wrong = swapped_relations(relations, 0.999, "expert", 0)
+    proposed = [next(deviations(paged, run, wrong, answers=True))[0] for run in played(paged, follow(paged.gold))]
+    sides = [(one.chosen, one.rejected) for one in proposed if one is not None]
+    assert len(sides) >= 8
+    for chosen, rejected in ((json.loads(side.text) for side in pair) for pair in sides):
+        assert chosen["entity"] == rejected["entity"]
+        assert chosen["relation"] != rejected["relation"]
+
+
 def run(task: int, calls: int, success: bool) -> Run:
     return Run(task, (Step(call("look", place=str(calls)), "seen"),), Action(None, "so"), success, calls)
 
@@ -128,7 +194,7 @@ def test_arms_spend_the_same_calls(adds: Any, price: int) -> None:
     found = collected()
     learned = compose(Arm(says="", adds=adds, price=price), found)
     budget = 48 + 4 * (12 + 5 * price)
-    assert found.budget(price) == budget
+    assert found.budget(Arm(says="", price=price)) == budget
     assert (
         budget - 8 - (37 if price > 1 and adds == "proposals" else 0)
         < learned.policy + price * learned.expert
@@ -137,6 +203,19 @@ def test_arms_spend_the_same_calls(adds: Any, price: int) -> None:
     assert len(learned.added) == (2 if adds in ("verified", "proposals") else 0)
     assert learned.expert == {None: 0, "verified": 20, "proposals": 6, "demonstrations": 20}[adds]
     assert len(learned.demonstrations) == (3 if adds == "demonstrations" else 0), "four runs, one of which failed"
+
+
+@pytest.mark.parametrize(("calls", "runs", "searched"), [(52, 3, 1), (90, 6, 3), (200, 8, 4)])
+def test_an_arm_with_a_budget_of_its_own_searches_as_it_goes(calls: int, runs: int, searched: int) -> None:
+    """A run takes 6 calls, and every second one, which failed, 17 more."""
+    found = collected()
+    for adds in (None, "verified", "demonstrations"):
+        arm = Arm.model_validate({"says": "", "adds": adds, "calls": calls})
+        learned = compose(arm, found)
+        assert found.first(arm) == runs
+        assert calls - 8 < learned.policy + learned.expert <= calls, "the rest goes into further runs"
+        assert learned.expert == (0 if adds is None else 5 * searched)
+        assert len(learned.added) == (searched // 2 if adds == "verified" else 0)
 
 
 def test_an_own_success_is_learned_once() -> None:
@@ -198,6 +277,21 @@ def test_kinds_of_tasks_are_counted_apart() -> None:
     one = seed_of(301)
     one["arms"]["rft"]["won"]["0.0"] = "1" * 5 + "0" * 15 + "1" * 20
     assert [rate(one, "rft", 0.0, part) for part in ("all", "affected", "unaffected")] == [0.625, 0.25, 1.0]
+
+
+def test_plans_keep_their_keys() -> None:
+    """What is begun with a plan can't be gone on with by another."""
+    assert [plan.key[:12] for plan in (PLAN, R2, R3)] == ["26c7301060fc", "b88c383062d3", "2537ae7730d2"]
+
+
+def test_right_answers_without_the_turn_of_a_page_are_counted() -> None:
+    seed = seed_of(401, R2)
+    assert "turned none" not in table_of(R2, [seed])
+    for arm in seed["arms"].values():
+        arm["paged"] = {"0.0": "0" * 20 + "1" * 20}
+    seed["arms"]["verified"]["paged"]["0.0"] = "1" * 12 + "0" * 28
+    said = "need the turn of a page, 108 turned none: 50 of them are right. Of the other 12 10 are."
+    assert f"Of 120 runs of affected tasks, which {said}" in table_of(R2, [seed])
 
 
 @pytest.mark.parametrize(

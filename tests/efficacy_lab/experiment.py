@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
@@ -12,7 +12,9 @@ from time import monotonic
 from typing import Any
 
 from efficacy_lab.checkpoints import Trained, load_trained, save_trained
+from efficacy_lab.collected import Collected, Learned, collected, compose
 from efficacy_lab.lazy import torch
+from efficacy_lab.listing import ONE_PAGE
 from efficacy_lab.model import Weights, count, fresh
 from efficacy_lab.plan import Arm, Place, Plan
 from efficacy_lab.rows import Action, Encoded, Step, encoded, texts_of
@@ -26,7 +28,7 @@ from synth.errors import InputError
 from synth.identity import derive_generator, digest
 from synth.store.files import read_sealed_json, write_file, write_sealed_json
 
-__all__ = ["Collected", "Learned", "SeedRun", "compose", "run_seed"]
+__all__ = ["SeedRun", "run_seed"]
 
 Told = Callable[[str], None]
 
@@ -52,76 +54,6 @@ def run_seed(plan: Plan, seed: int, out: Path, store: Path, told: Told) -> Path:
     return file
 
 
-@dataclass(frozen=True)
-class Collected:
-    """What the base did, and what the search of its failures found."""
-
-    runs: dict[str, list[Run]]
-    """Of the searched and of the other half of the tasks."""
-    further: dict[str, list[Run]]
-    """More runs of the same tasks, for arms that have calls to spare."""
-    searches: dict[float, list[Searched]]
-    """Of an expert that is wrong in so much: the search of each failed run of the searched half."""
-    demonstrations: dict[float, list[Run]]
-    """The expert's own runs of the searched half, in the order in which they are asked for."""
-    proposals: dict[float, list[tuple[Correction | None, int]]]
-    """Of each failed run of the other half, in the order in which they are asked for: the first step at which the
-    expert would do something else, and how often it was asked."""
-
-    def budget(self, price: int) -> int:
-        """Calls that verification with an expert who is never wrong takes, all runs included."""
-        found = self.searches[0.0]
-        return sum(run.calls for run in self.runs["searched"]) + sum(one.policy + price * one.expert for one in found)
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What an arm learns from, and what it took."""
-
-    own: list[Run]
-    """The policy's own successes, each once."""
-    added: list[Correction]
-    demonstrations: list[Run]
-    policy: int
-    expert: int
-
-
-def compose(arm: Arm, found: Collected) -> Learned:
-    """Spend the budget of the arm's price: first on what it adds, then on further runs of its own."""
-    half = "other" if arm.adds == "proposals" else "searched"
-    own, budget = list(found.runs[half]), found.budget(arm.price)
-    policy, expert = sum(run.calls for run in own), 0
-    added: list[Correction] = []
-    shown: list[Run] = []
-    if arm.adds == "verified":
-        for one in found.searches[arm.wrong]:
-            if policy + one.policy + arm.price * (expert + one.expert) > budget:
-                break
-            policy, expert = policy + one.policy, expert + one.expert
-            added += [one.verified] if one.verified is not None else []
-    elif arm.adds is not None:
-        verified = compose(arm.model_copy(update={"adds": "verified"}), found)
-        if arm.adds == "demonstrations":
-            for run in found.demonstrations[arm.wrong]:
-                if expert + run.calls > verified.expert:
-                    break
-                expert += run.calls
-                shown += [run] if run.success else []
-        else:
-            for correction, asked in found.proposals[arm.wrong]:
-                if len(added) == len(verified.added) or policy + arm.price * (expert + asked) > budget:
-                    break
-                expert += asked
-                added += [correction] if correction is not None else []
-    for run in found.further[half]:
-        if policy + run.calls + arm.price * expert > budget:
-            break
-        policy += run.calls
-        own.append(run)
-    once = {(run.task, tuple(step.action for step in run.steps), run.answer): run for run in own if run.success}
-    return Learned(list(once.values()), added, shown, policy, expert)
-
-
 class SeedRun:
     """One thread, so that sums come out the same everywhere."""
 
@@ -133,7 +65,7 @@ class SeedRun:
         """Everything that the seed shows: of each arm which tasks it solved, at each temperature."""
         # What arms rest on; each of them is told apart by its own key.
         common = self.plan.model_dump(
-            mode="json", include={"decoder", "words", "reading", "acting", "recipe", "swapped"}
+            mode="json", include={"decoder", "words", "reading", "acting", "recipe", "swapped", "page_size"}
         )
         common |= {"teach": self.plan.places.teach.model_dump(mode="json")}
         base = self._done("base", common, self._base)
@@ -151,7 +83,10 @@ class SeedRun:
             arms[name] = self._done(f"arm-{name}", key, partial(self._arm, arm))
         routes = [self._test.route(number, self._swaps) for number in range(len(self._test.tasks))]
         gold = [None if route is None else route.answer for route in self._test.gold]
-        affected = _bits(route is None or route.answer != right for route, right in zip(routes, gold, strict=True))
+        affected = _bits(
+            route is None or route.answer != right or any(leg.page > 1 for leg in route.legs)
+            for route, right in zip(routes, gold, strict=True)
+        )
         return {"plan": self.plan.key, "seed": self.seed, "affected": affected, "base": base, "arms": arms}
 
     # -- steps
@@ -181,7 +116,8 @@ class SeedRun:
         """Let the base act, search half of its failures, ask the expert about the other half."""
         plan, world = self.plan, self._acted
         tasks = range(len(world.tasks))
-        halves = {"searched": tasks[: len(tasks) // 2], "other": tasks[len(tasks) // 2 :]}
+        searched = len(tasks) // 2 if any(arm.adds == "proposals" for arm in plan.arms.values()) else len(tasks)
+        halves = {"searched": tasks[:searched], "other": tasks[searched:]}
         actor = Model(self._trained, 1.0)
 
         def round_(half: str, number: int) -> list[Run]:
@@ -198,19 +134,23 @@ class SeedRun:
         for wrong in {0.0, *(arm.wrong for arm in plan.arms.values())}:
             expert = self._expert(wrong)
             searches[wrong] = search(
-                world, failed["searched"], expert, actor, k=plan.k, turns=plan.turns, name=f"search/{wrong}"
-            )
+                world, failed["searched"], expert, actor, k=plan.k, turns=plan.turns, name=f"search/{wrong}",
+                answers=plan.page_size is not None,
+            )  # fmt: skip
             routes = [world.route(number, expert) for number in tasks]
             demonstrations[wrong] = list(play([Live(world, task, "") for task in shown], follow(routes), plan.turns))
-            proposals[wrong] = [next(deviations(world, run, expert)) for run in asked]
+            proposals[wrong] = [
+                next(deviations(world, run, expert, answers=plan.page_size is not None)) for run in asked
+            ]
             self._told(
                 f"  expert wrong in {wrong}: {sum(one.verified is not None for one in searches[wrong])} verified"
             )
         found = Collected(runs, {"searched": [], "other": []}, searches, demonstrations, proposals)
         for half, further in found.further.items():
-            dearest = max(arm.price for arm in plan.arms.values()) if half == "searched" else 1
+            some = (arm for arm in plan.arms.values() if (arm.adds == "proposals") is (half == "other"))
+            most = max(map(found.budget, some), default=0)
             number = plan.rollouts
-            while sum(run.calls for run in [*runs[half], *further]) < found.budget(dearest):
+            while sum(run.calls for run in [*runs[half], *further]) < most:
                 further += round_(half, number)
                 number += 1
         return asdict(found)
@@ -224,11 +164,12 @@ class SeedRun:
             figures = {"policy": learned.policy, "expert": learned.expert}
             weights = self._learn(arm, learned, figures)
             trained = Trained(trained.decoder, trained.vocabulary, weights)
-        figures |= {"trained_s": round(monotonic() - begun, 1), "won": {}, "turns": {}}
+        figures |= {"trained_s": round(monotonic() - begun, 1), "won": {}, "turns": {}, "paged": {}}
         for temperature in plan.temperatures:
             runs = list(self._played(self._test, Model(trained, temperature), "test"))
             figures["won"][str(temperature)] = _bits(run.success for run in runs)
             figures["turns"][str(temperature)] = fmean(run.calls for run in runs)
+            figures["paged"][str(temperature)] = _bits(run.turned for run in runs)
         figures["seconds"] = round(monotonic() - begun, 1)
         said = ", ".join(f"{bits.count('1') / len(bits):.3f} at {heat}" for heat, bits in figures["won"].items())
         self._told(f"  {said}; dose {figures.get('dose')}; {figures['seconds']:.0f} s")
@@ -262,7 +203,8 @@ class SeedRun:
     # -- what they are made of
 
     def _world(self, name: str, place: Place) -> World:
-        return open_world(self.plan.recipe_for(self.seed, place), self._folder / name, self._store)
+        page_size = self.plan.page_size and (ONE_PAGE if name == "teach" else self.plan.page_size)
+        return open_world(self.plan.recipe_for(self.seed, place), self._folder / name, self._store, page_size)
 
     @cached_property
     def _taught(self) -> World:
@@ -295,7 +237,7 @@ class SeedRun:
     def _collected(self) -> Collected:
         held = read_sealed_json(self._folder / "collected.json")
         assert held is not None
-        return _collected(held["made"])
+        return collected(held["made"])
 
     def _played(self, world: World, actor: Any, name: str) -> Iterable[Run]:
         return play([Live(world, task, name) for task in range(len(world.tasks))], actor, self.plan.turns)
@@ -353,34 +295,3 @@ def _preferred(decoder: DecoderConfig, weights: Weights, pairs: Sequence[tuple[E
         return None
     sides = (turn_scores(weights, decoder, rows) for rows in zip(*pairs, strict=True))
     return fmean(float(good > bad) for good, bad in zip(*sides, strict=True))
-
-
-def _collected(held: dict[str, Any]) -> Collected:
-    """What ``asdict`` made of it, from JSON."""
-
-    def action(one: Any) -> Action:
-        return Action(**one)
-
-    def steps(some: Any) -> tuple[Step, ...]:
-        return tuple(Step(action(one["action"]), one["observation"]) for one in some)
-
-    def run(one: Any) -> Run:
-        answer = None if one["answer"] is None else action(one["answer"])
-        return Run(one["task"], steps(one["steps"]), answer, one["success"], one["calls"])
-
-    def correction(one: Any) -> Correction | None:
-        return one and Correction(one["task"], steps(one["before"]), action(one["chosen"]), action(one["rejected"]))
-
-    def searched(one: Any) -> Searched:
-        return Searched(correction(one["verified"]), one["policy"], one["expert"])
-
-    def table(name: str, key: Any, make: Any) -> dict[Any, list[Any]]:
-        return {key(name): [make(one) for one in some] for name, some in held[name].items()}
-
-    return Collected(
-        table("runs", str, run),
-        table("further", str, run),
-        table("searches", float, searched),
-        table("demonstrations", float, run),
-        table("proposals", float, lambda pair: (correction(pair[0]), pair[1])),
-    )

@@ -66,6 +66,8 @@ class Arm(Described):
     """Share of the relations for which the expert takes another one."""
     price: int = Field(default=1, ge=1)
     """Calls of the policy that one of the expert costs."""
+    calls: int | None = Field(default=None, ge=1)
+    """The budget; None = what the runs and the search with an expert who is never wrong take."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Arm:
@@ -102,7 +104,10 @@ class Plan(Described):
     places: Places
     recipe: dict[str, Any]
     """What all builds have in common."""
-    swapped: float = Field(gt=0, lt=1)
+    page_size: int | None = Field(default=None, ge=1)
+    """Lines of a page where the base acts, in an environment that shows relations and fact in one call; while it is
+    taught all stand on one. An answer, or an unreadable turn, is then corrected, too, if the expert would call on."""
+    swapped: float = Field(ge=0, lt=1)
     """Share of the relations that the taught runs swap."""
     turns: int = Field(ge=1)
     """Calls of a run at most."""
@@ -124,9 +129,15 @@ class Plan(Described):
 
     @property
     def key(self) -> str:
-        """Names the plan by its content, but for what is said of it."""
+        """Names the plan by its content, but for what is said of it. What R1 did not know and a plan does not use is
+        not in it: R1's key stays."""
         apart: Any = {"seeds": True, "endpoints": True, "arms": {"__all__": {"says"}}}
-        return digest("efficacy", self.model_dump(mode="json", exclude=apart))
+        held = self.model_dump(mode="json", exclude=apart)
+        for part in (held, *held["arms"].values()):
+            for name in ("page_size", "calls"):
+                if name in part and part[name] is None:
+                    del part[name]
+        return digest("efficacy", held)
 
     def recipe_for(self, seed: int, place: Place) -> Mapping[str, Any]:
         """The recipe of one build."""

@@ -51,7 +51,7 @@ class Encoded:
     """``(length,)``: what the agent wrote, its end included, in turns that are targets."""
 
 
-def call(tool: str, **arguments: str) -> Action:
+def call(tool: str, **arguments: str | int) -> Action:
     """A call of ``tool``."""
     return Action(tool, canonical_json(arguments))
 

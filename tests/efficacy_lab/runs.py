@@ -35,6 +35,11 @@ class Run:
     calls: int
     """Turns that the actor was asked for: those that were put there are not counted."""
 
+    @property
+    def turned(self) -> bool:
+        """Whether a page was turned."""
+        return any(step.action.tool == "page" for step in self.steps)
+
 
 @dataclass
 class Live:

@@ -8,7 +8,7 @@ run ends there. (The product's second look, at what was given up, is left out.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from efficacy_lab.rows import Action, Step
 from efficacy_lab.runs import Actor, Live, Run, play
@@ -38,16 +38,20 @@ class Searched:
     """Steps at which the expert was asked."""
 
 
-def deviations(world: World, run: Run, expert: Swaps) -> Iterator[tuple[Correction | None, int]]:
-    """Step by step what the expert would call instead, and how often it was asked so far; None at the end."""
-    asked = 0
-    for place, step in enumerate(run.steps):
+def deviations(
+    world: World, run: Run, expert: Swaps, *, answers: bool = False
+) -> Iterator[tuple[Correction | None, int]]:
+    """Step by step what the expert would call instead, and how often it was asked so far; None at the end.
+
+    ``answers``: the expert is asked about the answer, too, or about what was no readable turn, where it may call on.
+    """
+    taken = [step.action for step in run.steps] + ([run.answer or Action(None, "")] if answers else [])
+    for place, taken_one in enumerate(taken):
         before = run.steps[:place]
         action = advised(world, run.task, before, expert)
-        asked += 1
-        if action is not None and action.tool is not None and action != step.action:
-            yield Correction(run.task, before, action, step.action), asked
-    yield None, asked
+        if action is not None and action.tool is not None and action != taken_one:
+            yield Correction(run.task, before, action, taken_one), place + 1
+    yield None, len(taken)
 
 
 def advised(world: World, task: int, before: Sequence[Step], swaps: Swaps) -> Action | None:
@@ -57,14 +61,24 @@ def advised(world: World, task: int, before: Sequence[Step], swaps: Swaps) -> Ac
         return None
     action, leg = route.next(before)
     other = None if leg is None else world.misread(leg, swaps)
-    return action if leg is None or other is None else replace(leg, fan=other).read
+    if leg is None or other is None:
+        return action
+    return world.instead(leg, other, before)
 
 
 def search(
-    world: World, runs: Sequence[Run], expert: Swaps, actor: Actor, *, k: int, turns: int, name: str
+    world: World,
+    runs: Sequence[Run],
+    expert: Swaps,
+    actor: Actor,
+    *,
+    k: int,
+    turns: int,
+    name: str,
+    answers: bool = False,
 ) -> list[Searched]:
     """Of each of ``runs``, in order; ``name`` tells draws of one search from those of another."""
-    ways = {number: deviations(world, run, expert) for number, run in enumerate(runs)}
+    ways = {number: deviations(world, run, expert, answers=answers) for number, run in enumerate(runs)}
     spent = [0] * len(runs)
     found: dict[int, Searched] = {}
     while ways:

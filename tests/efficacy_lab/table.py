@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -102,6 +103,7 @@ def table_of(plan: Plan, seeds: Sequence[Seed]) -> str:
     lines = [
         f"{len(seeds)} of {len(kind)} {what} seeds run ({', '.join(map(str, sorted(numbers)))}); "
         f"{len(seeds[0]['affected']):,} tasks a seed, {affected:.0%} of them affected.",
+        *_turned(seeds, str(plan.temperatures[0])),
         "",
         "| arm: learns from | all | affected | unaffected |"
         f"{''.join(f' at {heat} |' for heat in plan.temperatures[1:])} own, added | calls: policy, expert | dose |",
@@ -166,6 +168,25 @@ def _difference(
         for name in (arm, against)
     }
     return compare(arm, against, rates).difference if rates[arm] else None
+
+
+def _turned(seeds: Sequence[Seed], temperature: str) -> list[str]:
+    """Whether any run was right without the turn of a page that its task needs."""
+    counts = Counter(
+        (turned, won)
+        for seed in seeds
+        for one in seed["arms"].values()
+        for bits in [one.get("paged", {}).get(temperature, "")]
+        for need, turned, won in zip(seed["affected"], bits, one["won"][temperature], strict=False)
+        if need == "1"
+    )
+    without = counts["0", "0"] + counts["0", "1"]
+    if not any(turned == "1" for turned, _ in counts):
+        return []
+    return [
+        f"Of {counts.total():,} runs of affected tasks, which need the turn of a page, {without:,} turned none: "
+        f"{counts['0', '1']:,} of them are right. Of the other {counts.total() - without:,} {counts['1', '1']:,} are."
+    ]
 
 
 def _dose(arm: Arm, figures: Sequence[Mapping[str, Any]]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from efficacy_lab.listing import ListingEnvironment
 from efficacy_lab.rows import Action, Step, call
 from synth import api
 from synth.environments.graph import Fan, GraphEnvironment
@@ -37,15 +38,17 @@ class Leg:
     node: int
     entity: str
     fan: Fan
+    page: int
+    """Which shows the fact; 0 = there are no pages, and relations are listed before."""
 
     @property
-    def read(self) -> Action:
-        fan = self.fan
-        return call("get_triples", entity=self.entity, relation=fan.relation, direction=fan.direction)
-
-    @property
-    def listing(self) -> Action:
-        return call("get_relations", entity=self.entity)
+    def calls(self) -> tuple[Action, ...]:
+        """What shows the fact, call by call."""
+        asked = {"entity": self.entity, "relation": self.fan.relation, "direction": self.fan.direction}
+        # The second page is what the tool gives unless it is told another one.
+        turns = (call("page", **asked, **({"page": page} if page > 2 else {})) for page in range(2, self.page + 1))
+        first = () if self.page else (call("get_relations", entity=self.entity),)
+        return (*first, call("get_triples", **asked), *turns)
 
 
 @dataclass(frozen=True)
@@ -68,14 +71,15 @@ class Route:
     """Whether a step follows another relation than the question asks for."""
 
     def next(self, steps: Sequence[Step]) -> tuple[Action, Leg | None]:
-        """What comes next after ``steps``; with a reading, the leg that it is about."""
+        """What comes next after ``steps``; the leg whose relation it names, if it names one."""
         done = {step.action for step in steps}
         found = f"({self.legs[0].entity})"
         if not any(found in step.observation for step in steps):
             return call("find_entity", name=self.name), None
         for leg in self.legs:
-            if leg.read not in done:
-                return (leg.read, leg) if leg.listing in done else (leg.listing, None)
+            if leg.calls[-1] not in done:
+                place, action = next((at, one) for at, one in enumerate(leg.calls) if one not in done)
+                return action, leg if place or leg.page else None
         return Action(None, self.answer), None
 
 
@@ -103,14 +107,13 @@ class World:
                 return None
             wanted = ("out" if hop.forward else "in", "both")
             fans = [fan for fan in environment.fans(node) if fan.relation == hop.relation and fan.direction in wanted]
-            entity = environment.end(node).id
             # Behind a wrong turn the relation may be missing: then the likest one is read.
-            leg = Leg(node, entity, fans[0]) if fans else self._other(node, hop.relation, place + 1 < len(hops), swaps)
+            leg = self._leg(node, fans[0]) if fans else self._other(node, hop.relation, place + 1 < len(hops), swaps)
             if leg is None:
                 return None
             other = self.misread(leg, swaps) if swaps is not None else None
             if other is not None and (place + 1 == len(hops) or not self._is_value(other)):
-                leg, swapped = Leg(node, entity, other), True
+                leg, swapped = self._leg(node, other), True
             legs.append(leg)
             node = int(environment.graph.step_target[leg.fan.start])
         return (
@@ -127,11 +130,21 @@ class World:
             self._misread[key] = self._likest(leg.node, leg.fan.relation, swaps.reader, self._shape(leg.fan))
         return self._misread[key]
 
+    def instead(self, leg: Leg, fan: Fan, steps: Sequence[Step]) -> Action:
+        """What one does after ``steps`` who takes ``fan`` for the ``leg``."""
+        done, calls = {step.action for step in steps}, self._leg(leg.node, fan).calls
+        return next((one for one in calls if one not in done), calls[-1])
+
     def _other(self, node: int, label: str, onwards: bool, swaps: Swaps | None) -> Leg | None:
         if swaps is None:
             return None
         fan = self._likest(node, label, swaps.reader, (not onwards, ()))
-        return None if fan is None else Leg(node, self.environment.end(node).id, fan)
+        return None if fan is None else self._leg(node, fan)
+
+    def _leg(self, node: int, fan: Fan) -> Leg:
+        environment = self.environment
+        page = environment.page(node) if isinstance(environment, ListingEnvironment) else 0
+        return Leg(node, environment.end(node).id, fan, page)
 
     def _likest(self, node: int, label: str, reader: str, shape: tuple[bool, tuple[str, ...]]) -> Fan | None:
         """Of a node's other relations one that leads to a value if the right one does, rather to the same kind."""
@@ -165,12 +178,13 @@ def swapped_relations(relations: Iterable[Relation], share: float, reader: str, 
     return Swaps(reader, frozenset(chosen))
 
 
-def open_world(recipe: Mapping[str, Any], folder: Path, store: Path) -> World:
-    """Build the dataset of ``recipe`` and open its environment."""
+def open_world(recipe: Mapping[str, Any], folder: Path, store: Path, page_size: int | None = None) -> World:
+    """Build the dataset of ``recipe`` and open its environment, or one that lists facts, ``page_size`` a page."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "recipe.yaml"
     write_file(file, yaml.safe_dump(dict(recipe), sort_keys=False).encode())
     built = api.build("efficacy", recipe=file, out=folder / "data", store=store)
     environment, tasks = reopen(api.load(built.path))
     assert isinstance(environment, GraphEnvironment)
+    environment = environment if page_size is None else ListingEnvironment(environment, page_size)
     return World(environment, tuple(tasks.by_number(number) for number in range(len(tasks))))

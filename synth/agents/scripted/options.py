@@ -36,10 +36,16 @@ _MARKS = frozenset(
 _IDENTIFIER = re.compile(r"[a-z-][\w.-]*|[A-Z]+[a-z0-9]+[A-Z]\w*")
 """A name that a heading may have: no word of a sentence, and no title."""
 _BARE = re.compile(r"[^\w.-]+$")
+_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z?][\w-]*")
+_LONGEST_TERM = 60
 
 
 def term(line: str) -> str | None:
-    """The name that a line introduces ("class pool.Thing(size)" -> "pool.Thing"); None when it is no such line."""
+    """The name that a line introduces ("class pool.Thing(size)" -> "pool.Thing", "-f, --file name" -> "--file"); None
+    when it is no such line."""
+    if len(line) <= _LONGEST_TERM and _FLAG.match(line) and not line.endswith("."):
+        flags: list[str] = _FLAG.findall(line)
+        return next((flag for flag in flags if flag.startswith("--")), flags[0])
     words = line.split("(", 1)[0].split()
     while len(words) > 1 and words[0] in _MARKS:
         words = words[1:]

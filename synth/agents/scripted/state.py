@@ -30,8 +30,8 @@ class Value:
 
 
 def key_of(value: Value) -> str:
-    """What tells one member from another: its page, else its name."""
-    return value.document or fold(value.name)
+    """What tells one member from another: its page, or its place on one that defines several; else its name."""
+    return value.place or fold(value.name)
 
 
 @dataclass
@@ -169,7 +169,7 @@ class State:
             self.kept.add((number, key_of(value_)))
         elif intent == "strike" and (value_ := self.listed(number, name)) is not None:
             members.remove(value_)
-            self.dismissed.add((number, value_.document or fold(name)))
+            self.dismissed.add((number, key_of(value_)))
         elif intent == "told" and self.member is not None:
             self.told[number, key_of(self.member)] = Value(name, self.place(name), turn)
         elif intent == "untold" and (value_ := self.listed(number, name)) is not None:

@@ -351,7 +351,8 @@ def _counted(known: Known) -> Iterator[tuple[Place, str]]:
             yield place, what
     for (name, step), tallies in state.tallies.items():
         held = steps.places.get(name, {}).get(step)
-        if held and len({side for side, _ in tallies}) == 2 and (name, step) not in steps.criticality:
+        judged = {side for (side, _), tally in tallies.items() if tally.judged(1)[1]}
+        if held and len(judged) == 2 and (name, step) not in steps.criticality:
             yield held, "criticality: null, though both sides were tried"
 
 

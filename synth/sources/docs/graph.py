@@ -32,6 +32,7 @@ from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
 from synth.sources.docs.values import DESCRIBING, Stated, default_in, field_in, plain_value, relation_name, since_in
+from synth.text.inflection import singular
 
 __all__ = ["graph_tables"]
 
@@ -50,6 +51,9 @@ _REMARK = re.compile(
 """Stands where a name was looked for."""
 _OF_NAMES = re.compile(r"(?<=\w)(?<!file|host|user|path|nick) names?$")
 """Heads a column of names; what has them is called by the word in front: "Key name"."""
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
+_NEVER_NAMES = frozenset(("default", "since", "type", "status", "version"))
+"""Relations that no heading is the name of a product for."""
 _OWN_LINES = 12
 _NEAR = 500
 """Characters from the name of a thing to the end of its description that still are one piece of evidence."""
@@ -213,12 +217,15 @@ class _Builder:
     def _terms(self, page: _Page, by_place: dict[int, list[str]]) -> None:
         document, outline = page.document, page.outline
         seen: set[int] = set()
+        last = 0
         for anchor in sorted(document.anchors, key=lambda a: (a.start, -a.end)):
             if anchor.kind in ("", "heading", "columns") or anchor.start in seen:
                 continue
             seen.add(anchor.start)
             entry = outline.entry(anchor)
-            named = entry_name(anchor, document.text[anchor.start : anchor.end], self._group(page, anchor.start))
+            # What stands inside another entry is a value or an argument of it, and not what the section is a list of.
+            group = self._group(page, anchor.start) if anchor.start >= last else ""
+            named = entry_name(anchor, document.text[anchor.start : anchor.end], group)
             if entry is None or named is None:
                 continue
             entity = self._entity(f"{document.id}#{anchor.name}", named, page.row, document)
@@ -226,6 +233,7 @@ class _Builder:
                 page.by_fragment.setdefault(name, entity)
             self._edge(page, entity, "part_of", anchor.start, anchor.end, target=page.entity)
             end = outline.lines[entry.stop - 1].end
+            last = max(last, end)
             page.things.append(_Thing(entity, named, anchor.start, end, _own(outline, entry)))
 
     def _group(self, page: _Page, place: int) -> str:
@@ -325,22 +333,23 @@ class _Builder:
 
     def _rows(self, page: _Page, table: Table) -> None:
         """A thing for each row of a table, and a fact for each cell behind its first."""
-        kind = section_name(table.heading[0]).name.lower().strip()
+        kind = _INNER_CAPITAL.sub(" ", section_name(table.heading[0]).name).lower().strip()
         plain = re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind)
         common = (
             plain is not None
             and " and " not in kind
             and " or " not in kind
+            and not re.fullmatch(r"(?!file|host|user|path|nick)\w+name", kind)
             and not _proper(page.document.text, table.heading[0])
         )
-        kind = group_kind(kind) or (_OF_NAMES.sub("", kind) if common else "entry")
+        kind = group_kind(kind) or (singular(_OF_NAMES.sub("", kind)) if common else "entry")
         labels = [relation_name(label) for label in table.heading]
         names = Counter(row[0].text for row in table.rows)
         if 4 * sum(1 for row in table.rows if _REMARK.match(row[0].text.strip())) >= len(table.rows):
             return  # it sets two things side by side, a remark on each a row
         for row in table.rows:
             name = row[0].text.strip()
-            if not 0 < len(name) <= 48 or names[row[0].text] > 1 or len(name.split()) > 5:
+            if not 0 < len(name) <= 48 or ": " in name or names[row[0].text] > 1 or len(name.split()) > 5:
                 continue
             named = Named(name, kind)
             entity = self._entity(f"{page.document.id}#~row{row[0].start}", named, page.row, page.document)
@@ -350,6 +359,8 @@ class _Builder:
                 words = cell.text.strip()
                 if not words or not label or labels.count(label) > 1:
                     continue
+                if label not in _NEVER_NAMES and not heading.isupper() and _proper(page.document.text, heading):
+                    continue  # what the thing is in another product
                 if heading.lower().strip() in DESCRIBING:
                     self._edge(page, entity, "described_as", start, end, value=words)
                 elif len(words) <= 80:

@@ -88,6 +88,8 @@ _NAMED_BEFORE = re.compile(rf"(?:[A-Z][\w-]* )?(?P<kind>{_NOUNS}):? (?P<name>[^\
 _ACTIVITY = re.compile(r"[a-z]{3,}(?:ing|[ts]ion|ment)s?$")
 """Behind the word for a kind such a word names no thing of it: "Key remapping"."""
 _GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| documentation)$", re.IGNORECASE)
+_PHRASE = re.compile(r"\w+ing [\w-]+ |(?:.* )?(?:from|of|for|to|with|in|on|by|about|using|between|the|your) ")
+"""Begins a heading that says what one does with things of a kind, or where: "Blocking clients from modules"."""
 _CODE = re.compile(r"(?=.*[\d_.:()<>$%@/\\-]|.*[a-z][A-Z]|[a-z]+$|[A-Z]{3,}$)[^\s]{2,50}$")
 _CONFIGURATION = re.compile(r"(?:.* )?(?:configuration|settings|preferences)$", re.IGNORECASE)
 _MANUAL = re.compile(r"(?P<name>[\w.+-]+) ?\((?P<section>[1-8])[a-z]{0,3}\)$")
@@ -98,7 +100,7 @@ _REFERENCE = re.compile(
 _LABEL = re.compile(
     r"(?:returns?|return values?|parameters?|arguments|exceptions|throws|deprecated|since|version|authors?|notes?|"
     r"warnings?|remarks?|anonymous|see also|examples?|todo|bug|preconditions?|postconditions?|invariant|attention|"
-    r"copyright|date):?$",
+    r"copyright|date|descriptions?|mandatory|syntax|default value|supported values):?$",
     re.IGNORECASE,
 )
 """What stands in front of a part of a description, and names nothing."""
@@ -113,7 +115,7 @@ def group_kind(heading: str) -> str:
     bare = unnumbered(heading).strip().rstrip(":")
     if len(bare.split()) > 6:
         return ""
-    if match := _GROUP.match(bare):
+    if (match := _GROUP.match(bare)) and not _PHRASE.match(bare):
         return {"propertie": "property", "librarie": "library"}.get(match["kind"].lower(), match["kind"].lower())
     return "setting" if _CONFIGURATION.match(bare) else ""
 

@@ -43,6 +43,9 @@ _SAMPLE = 80
 _ON_MOST = 0.4
 _ENDING = re.compile(r"(?: [-–—|·:»] | \()(?=[^-–—|·:»]*$|[^()]*(?:\([^()]*\))?\)$).*$")
 """What may stand behind the title of a page on every page of a site: " - The Book", " (Manual 5.4)"."""
+_BEGINNING = re.compile(r".{8,80}? [-–—|·»] ")
+_ON_MANY = 0.3
+"""Share of the titles that begin alike, where a site has a name for each of its books: "Paper 3 Reference - "."""
 _NUMBERED = re.compile(r"(?:(?:Chapter|Appendix) )?(?:[A-Z]|\d+)(?:\.\d+)*[.:]? (?=\S)(?<![A-Z] )")
 """What may stand in front of it: "H.3. ", "17 ", "Chapter 4. "; a letter alone is an article."""
 _PLACE_ALONE = re.compile(r"(?:.* )?(?:Section|Chapter|Appendix|Part) [A-Z\d]+(?:\.\d+)*")
@@ -201,13 +204,14 @@ class DocsSource:
         return kept
 
     @cached_property
-    def _site(self) -> tuple[frozenset[str], frozenset[str], bool]:
-        """Shapes of lines at the heads and feet of pages that stand on most of them, endings of most titles, and
-        whether most titles are numbered."""
+    def _site(self) -> tuple[frozenset[str], frozenset[str], frozenset[str], bool]:
+        """Shapes of lines at the heads and feet of pages that stand on most of them, endings of most titles,
+        beginnings of many, and whether most titles are numbered."""
         paths = list(self._first.values())
         step = max(1, len(paths) // _SAMPLE)
         seen: Counter[str] = Counter()
         endings: Counter[str] = Counter()
+        beginnings: Counter[str] = Counter()
         read = numbered = 0
         for path in paths[::step]:
             try:
@@ -221,18 +225,22 @@ class DocsSource:
             seen.update({shape_of(parsed.text[start:end]) for start, end in edge_lines(parsed.text)} - {""})
             numbered += _NUMBERED.match(_named(parsed)) is not None
             endings.update({match.group() for match in _ENDING.finditer(_named(parsed))})
+            if (match := _BEGINNING.match(_named(parsed))) is not None:
+                beginnings[match.group()] += 1
         found = [
-            frozenset(line for line, count in counts.items() if read >= 8 and count >= _ON_MOST * read)
-            for counts in (seen, endings)
+            frozenset(text for text, count in counts.items() if read >= 8 and count >= share * read)
+            for counts, share in ((seen, _ON_MOST), (endings, _ON_MOST), (beginnings, _ON_MANY))
         ]
-        return found[0], found[1], numbered >= 2 and numbered >= _ON_MOST * read
+        return found[0], found[1], found[2], numbered >= 2 and numbered >= _ON_MOST * read
 
     def _title(self, title: str) -> str:
-        """Without the name of the whole site behind it, and the number in front of it."""
-        if self._site[2] and (number := _NUMBERED.match(title)) is not None:
+        """Without the name of the whole site behind it or in front of it, and the number in front of it."""
+        if self._site[3] and (number := _NUMBERED.match(title)) is not None:
             title = title[number.end() :]
         ending = max((e for e in self._site[1] if title.endswith(e) and e != title), key=len, default="")
-        return title.removesuffix(ending).strip() or title
+        title = title.removesuffix(ending).strip() or title
+        beginning = _BEGINNING.match(title)
+        return title[beginning.end() :] if beginning is not None and beginning.group() in self._site[2] else title
 
     def _stripped(self, parsed: Parsed) -> Parsed:
         """The page without the lines at its head and foot that are menus, or stand on most pages. Its headings stay."""

@@ -15,6 +15,10 @@ _REMARKS = frozenset(
 ) | {"see also", "for example", "available languages", "in other words"}
 _FIELD = re.compile(r"(?:- )?(?P<key>[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,2}):(?!:) ?(?:\| )?(?P<value>\S.*)")
 _RESERVED = frozenset(("described_as", "subtitle", "links_to", "see_also", "part_of", "defined_in", "states", "masked"))
+_SAME = dict.fromkeys(("default_value", "default_setting", "defaults"), "default") | dict.fromkeys(
+    ("added_in", "available_since", "since_version", "introduced_in", "new_in"), "since"
+)
+"""Labels that mean a relation of another name."""
 _QUOTES = "\"'“”‘’`"
 _VALUE = (
     r"(?P<value>[\"“'‘`][^\"“”'‘’`]{1,40}[\"”'’`]|-?\d[\d,.]*\d|-?\d"
@@ -62,9 +66,7 @@ def relation_name(label: str) -> str:
     """A label or column heading as the name of a relation: "Default value" -> "default"."""
     words = re.sub(r"[^\w ]+|_", " ", label.lower()).split()
     name = "_".join(words)
-    name = {"default_value": "default", "default_setting": "default", "defaults": "default", "added_in": "since"}.get(
-        name, name
-    )
+    name = _SAME.get(name, name)
     return f"{name}_entry" if name in _RESERVED else name
 
 

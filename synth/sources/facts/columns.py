@@ -9,8 +9,9 @@ from enum import StrEnum
 
 from synth.sources.facts.table_files import Cells
 from synth.sources.facts.words import plain_label
+from synth.text.inflection import singular
 
-__all__ = ["Use", "heading", "plain_cells", "singular", "use_of", "with_unit"]
+__all__ = ["Use", "heading", "plain_cells", "use_of", "with_unit"]
 
 _BARE = {
     "km2": "km²", "sq km": "km²", "km^2": "km²", "sqkm": "km²", "m2": "m²", "sq mi": "square miles", "km": "km",
@@ -90,19 +91,6 @@ def heading(column: str) -> str:
     label = plain_label(column.strip())
     label = re.sub(r"(?<=^)([a-z]{4,})(code|name|number)$", r"\1 \2", label)
     return _SPELLED.get(label.lower(), label)
-
-
-def singular(noun: str) -> str:
-    """ "countries" -> "country"; of "works of art" the head's."""
-    head, of, rest = noun.partition(" of ")
-    *first, last = head.split() or [noun]
-    if last.endswith("ies") and len(last) > 4 and last not in ("series", "species"):
-        last = f"{last[:-3]}y"
-    elif re.search(r"(?:ss|sh|ch|x|z)es$", last):
-        last = last[:-2]
-    elif last.endswith("s") and not last.endswith(("ss", "us", "is", "series", "species", "news")):
-        last = last[:-1]
-    return " ".join([*first, {"people": "person", "children": "child"}.get(last, last)]) + of + rest
 
 
 def _are_years(column: str, cells: Cells) -> bool:

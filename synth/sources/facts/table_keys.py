@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from synth.schemas.described import Described
-from synth.sources.facts.columns import Use, heading, plain_cells, singular, use_of
+from synth.sources.facts.columns import Use, heading, plain_cells, use_of
 from synth.sources.facts.table_files import Cells, Table
 from synth.sources.facts.words import names_its_object, plain_label
+from synth.text.inflection import singular
 
 __all__ = ["Rows", "TableKeys", "understood"]
 

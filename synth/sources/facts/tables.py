@@ -14,12 +14,12 @@ from typing import ClassVar
 
 from synth.errors import InputError
 from synth.schemas.rejections import Reason, Rejection
-from synth.sources.facts.columns import Use, heading, singular, use_of, with_unit
+from synth.sources.facts.columns import Use, heading, use_of, with_unit
 from synth.sources.facts.statements import LOCATION, FactsConfig, Statements
 from synth.sources.facts.table_files import MEND, Table, read_file, table_files
 from synth.sources.facts.table_keys import Rows, TableKeys, understood
 from synth.sources.facts.words import opens_with_verb, plain_label
-from synth.text.inflection import capital
+from synth.text.inflection import capital, singular
 
 __all__ = ["TablesConfig", "read_tables"]
 

@@ -44,7 +44,7 @@ _CALL = re.compile(r"(?<=\w)\(\)")
 def plain(sentence: str) -> str:
     """The sentence without its remarks in parentheses, its final stop, and its notes on examples; calls keep theirs."""
     text = without_remarks(" ".join(sentence.split())).strip()
-    text = re.sub(r"; .*$", "", text)
+    text = _TRAILING.sub("", re.sub(r"; .*$", "", text))
     text = re.sub(r"(?::| —| –) .*$", "", text) if len(text) > 120 else text
     text = re.sub(
         r"(?:,? (?:and |or )?(?:False|0|None|NULL|false) otherwise|, (?:False|0) if not"
@@ -63,6 +63,11 @@ def without_remarks(text: str) -> str:
     return _PARENTHESES.sub("", _CALL.sub("\x02", text)).replace("\x02", "()")
 
 
+_TRAILING = re.compile(
+    r"[.,;]? \(?(?:[Ss]ince|[Nn]ew in|[Aa]dded in) (?:[A-Z][\w-]* ){0,2}(?:version )?v?\d+(?:\.[\dx]+)+\.?$"
+    r"|, (?:the )?default(?:s to| is|:)? \S+$|, [A-Z][a-z]+ only$"
+)
+"""Remarks behind a description that are facts of their own."""
 _LATE_CLAUSE = re.compile(r", (?:which|where|whose|so that|so|including|unless|rather than|allowing|making|with|but) ")
 _SUBJECT = re.compile(
     r"^(?:(?:This|The)(?: built-in| current)? (?P<noun>module|package|function|class"
@@ -156,6 +161,8 @@ def _imperative(text: str) -> str | None:
         (" of ", " is ", " are ", " was ", " will ", " can ", " may ", " must ", " have ", " for the ", ", which")
     ):
         return None
+    if (verb == "use" and rest.startswith((" as ", " like "))) or (verb in _HEADS and _COMPOUND.match(rest)):
+        return None
     if verb in THIRD_PERSON and (text[0].isupper() or adverb):
         return f"that {adverb}{verb}{rest}"
     if verb not in VERBS and not _acts_on(verb, rest):
@@ -178,8 +185,15 @@ def _imperative(text: str) -> str | None:
     return None if agreed is None else f"that {adverb}{third_person(verb)}{agreed}"
 
 
+_HEADS = frozenset(
+    "output display file group input log record reference release report request result state store test time value "
+    "view index cache class control document exchange filter format import support".split()
+)
+"""Verbs that more often are nouns where another noun follows: "Output file encoding name"."""
+_COMPOUND = re.compile(rf" (?!{_DETERMINER})[a-z]+(?<!s)(?: |$)")
 _NO_VERBS = frozenset(
-    "almost if when like unlike given during per via whether despite except because since while until unless".split()
+    "see note refer consult avoid please remember almost if when like unlike given during per via whether despite "
+    "except because since while until unless".split()
 )
 
 
@@ -247,7 +261,8 @@ _DANGLING = re.compile(
     r"|respectively|previous section|previously|"
     r"next section|e\.g|i\.e|etc|et al|see|note|note that|you|your|we|our|us|my|also"
     r"|however|therefore|thus|otherwise|instead|"
-    r"mentioned|described|listed|shown|discussed|documented|specified by|now|no longer|the new|they|them|he|she)\b",
+    r"as follows|mentioned|described|listed|shown|discussed|documented|specified by|now|no longer|the new|they|"
+    r"them|he|she)\b",
     re.IGNORECASE,
 )
 _ODD = re.compile(
@@ -257,7 +272,7 @@ _ODD = re.compile(
 
 _BROKEN = re.compile(r"\bâ\w*â\b")
 """Quotation marks that were written in one encoding and read in another."""
-_SECOND = re.compile(r"[a-z)]\. [A-Z][a-z]")
+_SECOND = re.compile(r"[a-z)]\. (?:[A-Z][a-z]|[a-z]{2,}[ .])")
 """Where another sentence starts: "forwards the header. Evaluated only if ...\"."""
 
 

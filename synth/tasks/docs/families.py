@@ -10,6 +10,7 @@ What is asked of things that have names goes by the general shapes (:mod:`synth.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,10 @@ _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also",
 _NO_DEFAULT = frozenset(("function", "method", "module", "file", "type"))
 _PARTS = frozenset("function method option directive setting parameter command attribute property field macro".split())
 """Kinds of things that what a page is about has."""
+_SIGNS = re.compile(r"[\W_]+")
 _LONGEST = 70
+_TICKS = frozenset(("yes", "no", "x", "y", "n"))
+"""Cells that answer what their heading asks, and no question in words."""
 
 
 @dataclass(frozen=True)
@@ -157,12 +161,17 @@ class Items:
 
     def _value_edges(self) -> None:
         corpus = self._corpus
+        echoes = _echoes(corpus)
         for number, edge in enumerate(corpus.edges):
-            if edge.relation in _STRUCTURE or edge.relation == corpus.entities[edge.subject].kind:
+            if (
+                edge.relation in _STRUCTURE
+                or edge.relation in echoes
+                or edge.relation == corpus.entities[edge.subject].kind
+            ):
                 continue
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
-            elif edge.value is not None and not is_answer(edge.value):
+            elif edge.value is not None and not (is_answer(edge.value) and _says(edge)):
                 self.dropped["values without a short answer"] += 1
             elif is_of_a_part(corpus, edge):
                 self.dropped["defaults of arguments"] += 1
@@ -227,6 +236,24 @@ def _content(text: str) -> set[str]:
 def _english(sentence: str) -> bool:
     found = tokens(sentence)
     return sum(word in FUNCTION_WORDS for word in found) >= max(2, len(found) // 6)
+
+
+def _says(edge: Edge) -> bool:
+    """Whether a value is more than a tick in a table, or a list with its bullets."""
+    value = edge.value or ""
+    ticked = edge.relation != "default" and value.casefold() in _TICKS
+    return not ticked and value.casefold() != "n/a" and " - " not in value and not value.startswith("- ")
+
+
+def _echoes(corpus: Corpus) -> set[str]:
+    """Relations whose values mostly are the name of the thing once more: ``--size`` has the config ``size``."""
+    of, same = Counter[str](), Counter[str]()
+    for edge in corpus.edges:
+        if edge.value is not None and edge.relation not in _STRUCTURE:
+            value, name = (_SIGNS.sub("", text).casefold() for text in (edge.value, corpus.entities[edge.subject].name))
+            of[edge.relation] += 1
+            same[edge.relation] += len(value) > 2 and len(name) > 2 and (value in name or name in value)
+    return {relation for relation, count in of.items() if 2 * same[relation] > count}
 
 
 def is_of_a_part(corpus: Corpus, edge: Edge) -> bool:

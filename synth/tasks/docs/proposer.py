@@ -211,6 +211,8 @@ class DocsProposer:
         found = self._writer.thing(edge)
         if isinstance(found, Failure):
             return found
+        if found[0].partition(" ")[0] == "term":
+            return Failure(Reason.UNNATURAL, "nobody asks for a value of a term")
         x = f"the {found[0]} {found[1]}"
         question = self._writer.asked(value.relation, x, generator)
         if question is None:

@@ -21,7 +21,7 @@ from synth.lexicon.model import EntityTypeEntry, Lexicon
 from synth.lexicon.reading import document_words
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.documents import Edge, Entity, ValueKind
-from synth.schemas.rejections import Rejection
+from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult
 from synth.sources.facts.words import RelationShape, derive_relation, plural_of
@@ -64,6 +64,8 @@ _CONFIG: dict[str, Any] = {
 }
 _PLAIN = re.compile(r"[\w.:/%+#$~-]{1,32}(?: [\w.%]{1,12})?")
 """Values that a condition may name."""
+_MEASURED = ("comparison", "superlative")
+_LAST_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CHECKS = (check_unique_answer, check_no_shortcut)
 
 
@@ -173,10 +175,19 @@ class Shapes:
             results.append(finding.result)
             if finding.reason is not None:
                 return Failed(draft, tuple(results), finding.reason)
+        if draft.shape in _MEASURED and len({_measure_of(hop.source.name) for hop in draft.walk.hops}) > 1:
+            unlike = CheckResult(check="alike", outcome="failed", detail="values of things that have little in common")
+            return Failed(draft, (*results, unlike), Reason.UNNATURAL)
         draft = draft.model_copy(update={"question": self._said_once(draft)})
         read, reason = self._judge.read(draft)
         results += read
         return Checked(draft, tuple(results)) if reason is None else Failed(draft, tuple(results), reason)
+
+
+def _measure_of(name: str) -> str:
+    """What a thing with a number is a number of, by the last word of its name: ``maxBodyBytes`` of bytes."""
+    words: list[str] = _LAST_WORD.findall(name)
+    return words[-1].lower() if words else name
 
 
 def _edges(corpus: Corpus, items: Items) -> Iterator[Edge]:

@@ -10,8 +10,8 @@ from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.english import clause, is_fragment, without_remarks
 from synth.tasks.docs.leaks import leaks
 from synth.text.inflection import capital, imperative, third_person
-from synth.text.subjects import KINDS, Statement, is_identifier, statement
-from synth.text.verbs import VERBS
+from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement, is_identifier, statement
+from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
 __all__ = ["Words", "is_plural", "statement_question", "verb_of"]
@@ -43,7 +43,7 @@ _OPENS_NO_NOUN = frozenset("implicitly requires includes if when how see since i
 _NO_LABEL = frozenset(
     "is are can has have does do was were may must should name names notes note comment comments description example "
     "examples yes no x links refers see also mentions value values section sections chapter page compatibility "
-    "meaning".split()
+    "meaning area".split()
 )
 _HOLDS = (
     (frozenset("option parameter setting directive flag switch argument qualifier".split()), "specifies"),
@@ -72,6 +72,7 @@ _OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
 _ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
+_ANY_FINITE = re.compile(rf"{_FINITE.pattern}| (?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
 _OF_PEOPLE = re.compile(
     r"(?:is|was) (?:born|educated|raised|married|elected|appointed|nominated|knighted|ordained|buried|survived|"
@@ -85,14 +86,22 @@ _NEW_SUBJECT = (
     r"|, and [a-z]+s (?!.{0,12}ed\b)[a-z]+ (?:with|to|the|an?|from|on|in|their|its)\b"
 )
 """ "runs on the server, and clients talk to it": the second half is said of something else."""
+_SIDE_BY_SIDE = (
+    rf",(?: and)? (?:an?|each|every|one) (?:[\w-]+ ){{1,2}}(?:{'|'.join(sorted(THIRD_PERSON))})\b"
+    rf"|,(?: and)? (?:the|any) (?:[\w-]+ ){{1,2}}(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b"
+    r"|, (?:[\w-]+ ){0,2}[\w-]+s (?:get|change|have|are|become|use|need|take|make|give|do|can|will|must)\b"
+)
+"""A second sentence behind a comma: "handles all requests for a service, a host handles all of a virtual host"."""
 _OUTSIDE = re.compile(
+    r"^[A-Z], |"
     r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
     r"|\(\d+(?:\.\d+)+(?:-\d+)?\)|\b[Ii]n (?:[Ss]ection )?\d+(?:\.\d+)+(?:-\d+)?$"
-    r"|, (?:but|so|while|whereas|yet) |\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
+    r"|, (?:but|so|while|whereas|yet) | but (?:the|it|an?|this|not all) |[a-z]—[a-z]"
+    r"|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"
     r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
-    rf"| [—–] |{_NEW_SUBJECT}"
+    rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
     r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
     r"(?:is|are|has|have|can|will|[a-z]+s)\b"
 )
@@ -124,12 +133,13 @@ _SAYS_NOTHING = frozenset(
 )
 """Nouns that alone, or behind any other word, name no thing that a reader would know."""
 _OF_STATE = re.compile(
-    r"(?:may|will|can|must|should|has|have)\b|(?:is|are) (?!thrown|raised)(?:[a-z]+ly )?"
+    r"(?:may|will|can|must|should|has|have)\b|(?:is|are|was|were) (?!thrown|raised)(?:[a-z]+ly )?"
     r"(?:[a-z]{2,}ed|given|written|built|made|held|known|chosen|set|run|read|kept|sent|found|put|shown|meant|hidden)\b"
 )
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
-    r"does\b|(?:is|are|was|were) (?:to\b|[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
+    r"does\b|(?:is|are) (?:either|neither|both|essentially)\b"
+    r"|(?:is|are|was|were) (?:to\b|[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
     r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
     r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
     r"(?:[a-z]+ )?example|great|part of)|not|also|only|still|now|no longer|fine|similar|able|one|ignored|becoming|"
@@ -138,6 +148,8 @@ _SAYS_LITTLE = re.compile(
     r"equivalent|identical|used(?! to)|done|called|known|convenient|responsible|described|discussed|covered|because|"
     r"when|where|how|why)\b"
 )
+_VAGUE = frozenset("way aspect part thing reason kind sort result approach area case matter point term".split())
+"""Nouns of which nobody asks for the name."""
 _KIND_OF = re.compile(
     r"(?P<article>an?|the) (?P<noun>(?:[\w’'/+.-]+,? ){0,6}?[\w’'+-]+)"
     r"(?: (?P<relative>that|which|who) (?=(?:[a-z]+ly )?(?:is|was|can|has|may|must|will|[a-z]+s) )"
@@ -207,6 +219,8 @@ class Words:
             return None
         bare = found.name
         said = f"the {bare} {noun}" if noun and noun != "term" else f"“{bare}”"
+        if noun and bare.casefold().endswith(f" {noun}"):
+            said = f"the {bare}"
         if corpus.is_page(entity):
             if corpus.page_named[bare.casefold()] != 1:
                 return None
@@ -252,6 +266,9 @@ class Words:
         last = found.kind.split()[-1]
         if last in _OF_ARGUMENTS and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
             return None  # "srv: a valid server object" stands in the list of a function's arguments
+        thing = _THING.match(said)
+        if thing is not None and thing[1] == last:
+            return None  # a function that "is a helper function"
         verb = next((verb for kinds, verb in _HOLDS if last in kinds), None)
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
@@ -274,6 +291,8 @@ class Words:
         if (
             (words[-1] in FUNCTION_WORDS and verb_of(" ".join(words)) is None)
             or words[0] in FUNCTION_WORDS
+            or words[-1] == "since"
+            or (len(words) > 1 and words[0].endswith(("able", "ible", "ed")))
             or (len(words) == 1 and len(words[0]) < 3 and words[0].isascii())
         ):
             return ()
@@ -315,8 +334,10 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     if _SAYS_LITTLE.match(f"{verb} {rest}") or len(content_words(f"{verb} {rest}")) < 4:
         return None
     if said.kind:
-        if verb in ("has", "have", "may", "will", "was") and not said.purpose:
+        if verb in ("has", "have", "may", "will", "was", "must", "should") and not said.purpose:
             return None
+        if re.match(rf"(?:is|are) (?:an?|the) (?:[\w-]+ ){{0,5}}{said.kind}\b", f"{verb} {rest}"):
+            return None  # "Which task is a task that ...?"
         if (last := said.name.split()[-1]).islower() and last in KINDS - {said.kind}:
             return None  # "the ftpmail script" is no module
         return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
@@ -328,7 +349,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     named = not re.fullmatch(r"[a-z -]+", said.name)
     if not said.plural and verb in ("is", "was") and (kind := _KIND_OF.match(rest)) is not None:
         article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
-        if {"one", "and", "or", "is"} & set(noun.split()):
+        if {"one", "and", "or", "is"} & set(noun.split()) or noun.split()[-1] in _VAGUE:
             return None
         if relative:
             return f"Which {noun} {done}?", done
@@ -344,7 +365,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     if said.plural:
         if verb == "are" and _ARE_THINGS.match(rest):
             return None  # "What is pure in-memory mechanisms?"
-        if any(word in VERBS for word in _JOINED.findall(rest)):
+        if any(word in VERBS for word in _JOINED.findall(rest)) or " their " in rest:
             return None  # a second verb would have to agree as well
         verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
         return f"What {verb} {rest}?", rest
@@ -374,5 +395,5 @@ def _is_sentence(said: str) -> bool:
     """Whether what follows "that is the ..." has a verb of its own, so that it is not a name of a thing but a sentence
     about something else: "that is the start action of a script must exit"."""
     match = _NOMINAL.match(said)
-    verb = _FINITE.search(said, match.end()) if match else None
+    verb = _ANY_FINITE.search(said, match.end()) if match else None
     return verb is not None and _INNER.search(said, match.end() if match else 0, verb.start()) is None

@@ -16,25 +16,26 @@ import pytest
 pytest.importorskip("torch", reason="the extra train is not installed")
 
 import yaml
-from efficacy_lab.plan import load_plan
+from efficacy_lab.plan import SHIPPED, load_plan
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
 
 TESTS = Path(__file__).parents[2]
 
 
-def small() -> dict[str, Any]:
-    """The plan that ships, with everything a hundredth of its size."""
-    plan = load_plan().model_dump(mode="json")
+def small(name: str = "r1") -> dict[str, Any]:
+    """A plan that ships, with everything a hundredth of its size."""
+    plan = load_plan(SHIPPED.with_name(f"{name}.yaml")).model_dump(mode="json")
     plan["decoder"] = {"layers": 1, "dim": 16, "heads": 1, "context": 512}
     for part in ("reading", "acting", "update", "pairs"):
         plan[part]["steps"] = 3
     for name, tasks in (("teach", 16), ("collect", 8), ("test", 4)):
         plan["places"][name] |= {"entities": 600, "tasks": tasks}
-    plan["arms"] = {
-        name: arm for name, arm in plan["arms"].items() if name in ("base", "rft", "verified", "demonstrations")
-    }
-    plan["endpoints"] = [end for end in plan["endpoints"] if end["name"] in ("E1", "E3")]
+    kept = ("base", "rft", "verified", "demonstrations", "rft_5k", "verified_5k", "demonstrations_45k")
+    plan["arms"] = {name: arm for name, arm in plan["arms"].items() if name in kept}
+    for arm in plan["arms"].values():
+        arm["calls"] = arm["calls"] and arm["calls"] // 500
+    plan["endpoints"] = [end for end in plan["endpoints"] if {end["arm"], end["against"]} <= plan["arms"].keys()]
     return plan
 
 
@@ -93,6 +94,22 @@ def test_a_killed_benchmark_goes_on_and_a_seed_that_is_done_is_not_run_again(tmp
     assert fourth.returncode == 2
     assert "seed 301 was begun with another plan" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "says"), [("r2", 401, "| F1: `verified` -"), ("r3", 501, "| G1: `verified_5k` -")]
+)
+def test_other_plans_run_to_their_tables(tmp_path: Path, name: str, seed: int, says: str) -> None:
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(small(name)))
+    with start(tmp_path, "--seeds", str(seed)) as process:
+        table, said = process.communicate()
+    assert process.returncode == 0, said
+    assert says in table
+    found = json.loads((tmp_path / "out" / f"seed-{seed}.json").read_text())
+    assert ("1" in found["affected"]) is (name == "r2"), "one of four tasks needs the turn of a page"
+    for arm, planned in small(name)["arms"].items():
+        spent, most = found["arms"][arm], planned["calls"]
+        assert most is None or spent["policy"] + spent["expert"] <= most
 
 
 @pytest.mark.parametrize(("seeds", "says"), [("7", "no seeds of the plan"), ("some", "no seeds of the plan")])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.sources.docs.graph import graph_tables
-from synth.sources.docs.names import page_kind, page_name, section_name, term_name
+from synth.sources.docs.names import group_kind, page_kind, page_name, section_name, term_name
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.salient import salient
 from synth.sources.docs.source import DocsConfig, DocsSource
@@ -184,6 +184,27 @@ def test_a_heading_says_what_stands_below_it_and_no_further(tmp_path: Path) -> N
     assert (kinds["fold_limit"], kinds["crease_limit"]) == ("option", "term")
 
 
+def test_what_stands_inside_an_entry_is_not_what_its_section_lists(tmp_path: Path) -> None:
+    inner = "<dl><dt>whole</dt><dd><p>Folds the sheet once.</p></dd></dl>"
+    page = f"<h1>Paper</h1><h2>Options</h2><dl><dt>fold</dt><dd><p>Sets the fold.</p>{inner}</dd></dl>"
+    (tmp_path / "paper.html").write_text(page, encoding="utf-8")
+    kinds = {entity.name: entity.kind for entity in read(tmp_path)[1]}
+    assert (kinds["fold"], kinds["whole"]) == ("option", "term")
+
+
+def test_columns_are_called_as_people_call_them(tmp_path: Path) -> None:
+    """A heading that is a product's name is no relation, and one in two words written as one names a kind."""
+    heads, row = ("ParameterName", "Available since", "Oracle", "Unit"), "<tr>" + "<td>{}</td>" * 4 + "</tr>"
+    rows = "".join(row.format(f"fold_{at}", f"2.{at}", "same", "mm") for at in range(3))
+    table = f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{rows}</table>"
+    text = "<p>Sheets of Oracle are folded as in Oracle.</p>"
+    (tmp_path / "paper.html").write_text(f"<h1>Paper</h1>{text}{table}", encoding="utf-8")
+    _, entities, edges = read(tmp_path)
+    assert {entity.kind for entity in entities if entity.name.startswith("fold_")} == {"parameter"}
+    assert {edge.relation for edge in edges} >= {"since", "unit"}
+    assert "oracle" not in {edge.relation for edge in edges}
+
+
 def test_lists_and_remarks_state_nothing(graph: tuple[list[Document], list[Entity], list[Edge]]) -> None:
     found = facts(graph)
     assert not any(subject == "Index" for subject, _, _ in found)
@@ -270,6 +291,8 @@ def test_titles_and_terms_say_what_they_name() -> None:
     assert (named.name, named.kind, subtitle) == ("umask", "command", "set or get the file creation mode mask")
     assert page_name("Fold 2 - The Manual", None)[0].kind == "page"
     assert page_kind("Key folding") is None
+    headings = ("Blocking clients from modules", "Defining info fields", "Logging options", "Module functions")
+    assert [group_kind(heading) for heading in headings] == ["", "", "option", "function"]
     assert page_kind("Key: folding") is None
     assert (page_kind("Key fold") or named).name == "fold"
     terms = ("fold_limit (default: 50)", "fold_limit (boolean)", "fold(paper)", "fold_limit (50)")

@@ -52,6 +52,14 @@ def test_numbers_go_from_titles_where_most_have_them(
     assert tuple(document.title for document in read_all(config)[0].values()) == wanted
 
 
+def test_the_names_of_the_books_of_a_site_go_from_titles(tmp_path: Path) -> None:
+    books = [f"Paper 3 {book} - {part} {at}" for at in range(5) for book, part in (("Guide", "Fold"), ("List", "Edge"))]
+    titles = [*books, "Paper 9 Notes - Crease"]
+    config = write(tmp_path, {f"{at:02}.html": page("<p>Text.</p>", title) for at, title in enumerate(titles)})
+    found = [document.title for document in read_all(config)[0].values()]
+    assert found == [*(title.partition(" - ")[2] for title in books), "Paper 9 Notes - Crease"]
+
+
 def test_a_page_that_is_called_a_number_goes_by_its_heading(tmp_path: Path) -> None:
     html = "<html><head><title>The Fold Manual: Section 4.2</title></head><body><h2>4.2 Creases</h2></body></html>"
     config = write(tmp_path, {"a.html": html})

@@ -12,9 +12,10 @@ import pytest
 
 from synth.errors import InputError
 from synth.recipe.requests import settings_of
-from synth.sources.facts.columns import Use, heading, plain_cells, singular, use_of, with_unit
+from synth.sources.facts.columns import Use, heading, plain_cells, use_of, with_unit
 from synth.sources.facts.graph import FactGraph, open_facts
 from synth.sources.facts.tables import TablesConfig
+from synth.text.inflection import singular
 
 TOWNS = {
     "name": ["Orrin", "Vell", "Tarn", "Osk"],

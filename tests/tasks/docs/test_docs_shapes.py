@@ -19,13 +19,13 @@ ROWS = {
         ("pump-rate", "litres", "35", "2.1"),
         ("pump-delay", "minutes", "40", "2.1"),
         ("pump-retries", "tries", "18", "2.3"),
-        ("pump-window", "minutes", "90", "2.4"),
+        ("pump-restart-delay", "minutes", "90", "2.4"),
     ],
     "Valve settings": [
         ("valve-angle", "degrees", "25", "2.5"),
         ("valve-lag", "minutes", "60", "2.5"),
         ("valve-count", "pieces", "18", "2.6"),
-        ("valve-pause", "minutes", "70", "2.7"),
+        ("valve-closing-lag", "minutes", "70", "2.7"),
     ],
 }
 """Page -> (setting, unit, default, version)."""
@@ -78,6 +78,7 @@ def test_every_shape_has_one_answer_and_it_is_right(made: tuple[Any, list[Task]]
         assert len(named) >= 2
         assert task.answer == (min if lower else max)(named, key=lambda name: named[name]), task.question
         assert len({SETTINGS[name][0].partition("-")[0] for name in named}) == 1, "settings of one page are compared"
+        assert len({name.rpartition("-")[2] for name in named}) == 1, "what is compared is alike"
     for task in about_settings(tasks, "conjunction"):
         page = next(title for title in ROWS if title in task.question)
         fits = [row[0] for row in ROWS[page] if {*row[1:]} & set(task.question.rstrip("?").split())]

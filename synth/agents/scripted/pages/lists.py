@@ -16,7 +16,7 @@ from synth.agents.scripted.pages.crosscheck import CrossChecking
 from synth.agents.scripted.pages.planner import Query, search_call
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.state import State, Value, key_of
+from synth.agents.scripted.state import State, Value
 from synth.agents.scripted.turn_planner import AT_ONCE, Call, Need
 from synth.environments.shown import Hit
 from synth.text.lists import listed
@@ -81,7 +81,7 @@ class PagePlanner(CrossChecking):
         self._looked.add(page.document)
         quoted = ""
         for option in self.chooser.members(number, name, page):
-            if self._is_listed(number, option.text, option.document):
+            if self._is_listed(number, option.text, option.place):
                 continue
             if option.sentence.text != quoted:
                 self.quote(option.sentence, short(page.title), option.text)
@@ -111,9 +111,12 @@ class PagePlanner(CrossChecking):
                 self.note("dismiss", short(document.title))
         return []
 
-    def _is_listed(self, number: int, name: str, document: str | None) -> bool:
-        members = self._members(self.state.reading.clues[number])
-        return any(key_of(value) == document or (document is None and same_name(value.name, name)) for value in members)
+    def _is_listed(self, number: int, name: str, place: str | None) -> bool:
+        """Whether a page, a place on one, or a name is on the list; a page is when any place on it is."""
+        for value in self._members(self.state.reading.clues[number]):
+            if place in (value.place, value.document) and (place is not None or same_name(value.name, name)):
+                return True
+        return False
 
     def _untried(self, number: int, hits: Sequence[Hit]) -> list[Hit]:
         return [hit for hit in self.untried(number, hits) if not self._is_listed(number, hit.title, hit.document)]
