@@ -52,6 +52,7 @@ SUITES = {
     "ray": Suite(("ray",)),
     "remote": Suite(("s3",), ("moto[server]>=5.1",)),
     "slurm": Suite((), system=("slurmctld", "slurmd", "slurm-client")),
+    "workers": Suite(("postgres",), system=("postgresql",)),
     "kills": Suite(()),
     "vllm": Suite(()),
     "llamacpp": Suite((), ("xllamacpp==2026.10.11549",)),

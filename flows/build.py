@@ -66,6 +66,7 @@ def build(
     executor: Literal["local", "processes", "ray", "slurm"] = "local",
     slurm: dict[str, str] | None = None,
     in_flight: Annotated[int, Field(ge=1)] = 512,
+    calls: str | None = None,
     max_cost: Annotated[float | None, Field(ge=0)] = None,
     max_tokens: Annotated[int | None, Field(ge=0)] = None,
     settings: dict[str, Any] | None = None,
@@ -87,6 +88,7 @@ def build(
             slurm = job arrays.
         slurm: What a job of slurm asks for, for example {"partition": "cpu", "time": "02:00:00"}.
         in_flight: How many rows wait for a model at once.
+        calls: Where model calls are kept for all workers of the recipe: a file, or postgresql://HOST/DATABASE.
         max_cost: What all model calls of this dataset in this store may cost at most, over all runs.
         max_tokens: The same for their tokens, prompt and completion together.
         settings: Dotted keys of the recipe and their values, for example {"walks.hops": [2, 3]}.
@@ -108,6 +110,7 @@ def build(
         executor=executor,
         slurm=slurm or {},
         in_flight=in_flight,
+        calls=calls,
         max_cost=max_cost,
         max_tokens=max_tokens,
         settings=settings or {},
@@ -138,6 +141,8 @@ def parameters_of(request: api.BuildRequest) -> dict[str, Any]:
     for name in ("recipe", "source", "tasks_file", "out", "store"):
         path = getattr(request, name)
         values[name] = None if path is None else url_of(path) if is_remote(path) else str(Path(path).absolute())
+    calls = None if request.calls is None else str(request.calls)
+    values["calls"] = calls if calls is None or "://" in calls else str(Path(calls).absolute())
     values |= {"slurm": dict(request.slurm), "settings": dict(request.settings)}
     return values
 

@@ -253,7 +253,7 @@ _NO_PLACES = frozenset(
     "--against --allow-host --endpoint --host --id --licence --model --repo --revision --select --set --task".split()
 )
 """Options whose value names nothing on a disk. What ``--set`` says is checked as a recipe."""
-_REMOTE = frozenset("--benchmark --from --out --source --tasks-file".split())
+_REMOTE = frozenset("--benchmark --calls --from --out --source --tasks-file".split())
 """Options whose folder or file may lie in storage elsewhere."""
 _LOCAL_OUT = ("evaluate", "report")
 """Commands whose ``--out`` is a page or a folder that is written to and read again."""

@@ -40,6 +40,7 @@ _EXTRAS = {
     "mcp": ("mcp", "MCP servers as environments, and environments as MCP servers"),
     "web": ("playwright", "a browser as environment"),
     "s3": ("s3fs", "sources, datasets and results in s3://"),
+    "postgres": ("psycopg", "model calls that several machines share"),
     "gcs": ("gcsfs", "the same in gs://"),
 }
 

@@ -12,6 +12,7 @@ import typer
 __all__ = [
     "LOCAL_ENDPOINT",
     "AllowHostsOption",
+    "CallsOption",
     "Dataset",
     "DatasetFolder",
     "EndpointOption",
@@ -109,6 +110,15 @@ SlurmOption = Annotated[
 ]
 InFlightOption = Annotated[
     int, typer.Option("--in-flight", metavar="N", help="How many rows wait for a model at once.")
+]
+CallsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--calls",
+        metavar="PLACE",
+        help="Keep model calls there instead of in the store: a file, or postgresql://USER@HOST/DB (extra `postgres`). "
+        "Builds of one recipe that name the same place, on several machines too, share its rows.",
+    ),
 ]
 MaxCostOption = Annotated[
     float | None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from synth.api import BuildRequest
 from synth.cli.options import (
+    CallsOption,
     Dataset,
     ExecutorName,
     ExecutorOption,
@@ -52,6 +53,7 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     "executor": (ExecutorOption, ExecutorName.LOCAL),
     "slurm": (SlurmOption, None),
     "in_flight": (InFlightOption, 512),
+    "calls": (CallsOption, None),
     "max_cost": (MaxCostOption, None),
     "max_tokens": (MaxTokensOption, None),
     "settings": (SetOption, None),

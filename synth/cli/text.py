@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport
     from synth.store import StoreEntry
-    from synth.store.calls_format import CallsSummary
+    from synth.store.calls_summary import CallsSummary
 
 __all__ = [
     "build_summary",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from synth.flows import deploy as deployments
     from synth.models import probe as probing
     from synth.pipelines import building
-    from synth.store import calls_format
+    from synth.store import calls_format, calls_summary
 else:
     checkup = late("synth.cli.checkup")
     deployments = late("synth.flows.deploy")
@@ -35,6 +35,7 @@ else:
     building = late("synth.pipelines.building")
     stage_store = late("synth.store")
     calls_format = late("synth.store.calls_format")
+    calls_summary = late("synth.store.calls_summary")
 
 __all__ = ["deploy", "doctor", "store"]
 
@@ -70,7 +71,7 @@ def store(
     kept = stage_store.Store(path if path is not None else building.default_store())
     if verb is StoreVerb.LIST:
         entries = kept.list()
-        calls = calls_format.summarize(kept.root / calls_format.CALLS_FILE)
+        calls = calls_summary.summarize(kept.root / calls_format.CALLS_FILE)
         if as_json:
             plain = None if calls is None else _plain(calls)
             print(json.dumps({"stages": [_plain(entry) for entry in entries], "calls": plain}, indent=2))

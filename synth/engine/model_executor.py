@@ -16,6 +16,7 @@ from synth.models.contract import BudgetReached, EndpointDown, Models
 from synth.models.statistics import HubStatistics
 from synth.schemas.reports import RunUse
 from synth.store.calls_format import Account, from_nano
+from synth.store.claims import Claims
 
 __all__ = ["GRACE", "Hub", "ModelExecutor"]
 
@@ -33,6 +34,10 @@ class Hub(Models, Protocol):
     def statistics(self) -> HubStatistics:
         """What the calls through this hub amount to so far."""
 
+    @property
+    def claims(self) -> Claims:
+        """Which builds do which rows, of those that share them."""
+
     def ending(self, seconds: float) -> AbstractAsyncContextManager[None]:
         """Inside, no call begins; it is entered when those that were out have ended, or after so long."""
 
@@ -47,6 +52,7 @@ class ModelExecutor:
         open_hub: Called once, when the first stage run needs a model.
         in_flight: Rows that are worked on at once.
         grace: Seconds that rows in flight have to end when another one ended the run.
+        shared: Other builds, here or elsewhere, may do some of the rows.
         max_cost: The caps that the hub keeps, for the progress to show; None = none.
         max_tokens: The same for tokens.
 
@@ -60,6 +66,7 @@ class ModelExecutor:
         *,
         in_flight: int = 512,
         grace: float = GRACE,
+        shared: bool = False,
         max_cost: float | None = None,
         max_tokens: int | None = None,
     ) -> None:
@@ -68,6 +75,7 @@ class ModelExecutor:
         self._open_hub = open_hub
         self.in_flight = in_flight
         self._grace = grace
+        self._shared = shared
         self._max_cost = max_cost
         self._max_tokens = max_tokens
         self._hub: Hub | None = None
@@ -145,6 +153,7 @@ class ModelExecutor:
             tell=meter.tell,
             note=note,
             ending=self._ending,
+            claims=self.hub.claims if self._shared else None,
         )
         try:
             self._loop.run(rows.run)

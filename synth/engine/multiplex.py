@@ -8,7 +8,8 @@ of its rows is. So no shard waits for another's slowest row, and the bytes depen
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+import math
+from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractAsyncContextManager
@@ -19,13 +20,18 @@ from synth.engine.signals import LOOK_SECONDS, end, held_back
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import Interrupted, SynthError
 from synth.models import bridge
-from synth.stages.contract import RowStage, Stage
+from synth.stages.contract import CandidateStage, RowStage, Stage
+from synth.store.claims import Claims, Share
 
 __all__ = ["BuildLoop", "Multiplexer"]
 
 T = TypeVar("T")
 
 _TELL_SECONDS = 0.5
+_LOOK_ELSEWHERE = 0.3
+"""Seconds between two looks at a row that another build does."""
+_SHARE = 4
+"""A build that shares its rows with others has at most one of so many in flight."""
 _CUT_OFF = 3
 """So many times a run is asked to end before all of it is cut off."""
 _OPEN_JOURNALS = 128
@@ -34,6 +40,9 @@ _OPEN_JOURNALS = 128
 
 class Multiplexer:
     """Does ``tasks`` of ``work``, with up to ``in_flight`` rows (or, of other stages, shards) at once. Used once.
+
+    With ``claims``, other builds do some of the rows, and their records are taken; no more than a quarter of all rows
+    are in flight here, so that a build that comes later finds some.
 
     ``tell`` hears about twice a second how many are in flight, ``note`` what else the user should know. When the run is
     interrupted, ``ending`` is entered with the seconds of the grace: inside, no call begins, and those that were out
@@ -51,6 +60,7 @@ class Multiplexer:
         tell: Callable[[int], None] = lambda rows: None,
         note: Callable[[str], None] = lambda line: None,
         ending: Callable[[float], AbstractAsyncContextManager[None]] | None = None,
+        claims: Claims | None = None,
     ) -> None:
         self._work = work
         self._tasks = tasks
@@ -65,6 +75,8 @@ class Multiplexer:
         self._tell = tell
         self._note = note
         self._ending = ending
+        self._claims = claims
+        self._elsewhere: deque[tuple[Any, PendingRow | None]] = deque()
         self._rows_in_flight = 0
 
     async def run(self) -> None:
@@ -81,7 +93,8 @@ class Multiplexer:
         try:
             stage = await bridge.run(self._work.open)
             units = self._rows(stage) if isinstance(stage, RowStage) else ((task, None) for task in self._tasks)
-            count = min(self._in_flight, sum(task.units for task in self._tasks))
+            total = sum(task.units for task in self._tasks)
+            count = min(self._in_flight, total if self._claims is None else math.ceil(total / _SHARE))
             workers = {asyncio.create_task(self._worker(stage, units)) for _ in range(count)}
             talker = asyncio.create_task(self._talk())
             workers.add(talker)
@@ -132,17 +145,15 @@ class Multiplexer:
     async def _worker(self, stage: Stage[Any], units: Iterator[tuple[Any, PendingRow | None]]) -> None:
         """One of ``in_flight`` that take units from the same iterator until none is left."""
         for place, row in units:
-            self._rows_in_flight += 1
-            try:
-                if isinstance(place, ShardTask):
-                    await bridge.run(self._work.run, stage, place, self._observer)
-                else:
-                    assert isinstance(stage, RowStage)
-                    await self._one(stage, place, row)
-            finally:
-                self._rows_in_flight -= 1
+            if not await self._counted(stage, place, row):
+                self._elsewhere.append((place, row))
             if self._stopping:
                 return
+        while self._elsewhere and not self._stopping:
+            place, row = self._elsewhere.popleft()
+            if not await self._counted(stage, place, row):
+                self._elsewhere.append((place, row))
+                await asyncio.sleep(_LOOK_ELSEWHERE)
 
     def _rows(self, stage: RowStage[Any, Any]) -> Iterator[tuple[RowShard, PendingRow | None]]:
         """All rows that are to be processed, shard by shard; after its last one, every shard once more without a row.
@@ -160,9 +171,40 @@ class Multiplexer:
             shard.given_out = True
             yield shard, None
 
-    async def _one(self, stage: RowStage[Any, Any], shard: RowShard, row: PendingRow | None) -> None:
+    async def _counted(self, stage: Stage[Any], place: RowShard | ShardTask, row: PendingRow | None) -> bool:
+        self._rows_in_flight += 1
+        try:
+            return await self._one(stage, place, row)
+        finally:
+            self._rows_in_flight -= 1
+
+    async def _one(self, stage: Stage[Any], place: RowShard | ShardTask, row: PendingRow | None) -> bool:
+        """Whether it is done; False: another build is at it."""
+        share = None
+        unit = None if row is None else " ".join(row.name)
+        if isinstance(place, ShardTask) and isinstance(stage, CandidateStage):
+            unit = f"{place.start}-{place.stop}"
+        if self._claims is not None and unit is not None:
+            share = await self._claims.take(self._work.folder.name, unit)
+            if share is None:
+                return False
+        if isinstance(place, ShardTask):
+            await bridge.run(self._work.run, stage, place, self._observer, share)
+        else:
+            assert isinstance(stage, RowStage)
+            await self._row(stage, place, row, share)
+        return True
+
+    async def _row(
+        self, stage: RowStage[Any, Any], shard: RowShard, row: PendingRow | None, share: Share | None
+    ) -> None:
         if row is not None:
-            shard.finish(row, await bridge.run(self._work.process, stage, shard, row))
+            record = None if share is None else share.record
+            if record is None:
+                record = await bridge.run(self._work.process, stage, shard, row)
+                if share is not None:
+                    await share.deliver(record)
+            shard.finish(row, record)
             self._observer.units(1)
         if shard.given_out and not shard.outstanding:
             self._files.pop(shard, None)

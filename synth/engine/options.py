@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from pathlib import Path
 
 from synth.engine.executors.contract import Executor
 from synth.engine.executors.local import LocalExecutor
@@ -48,9 +49,16 @@ def executor_named(name: str, workers: int, slurm: Mapping[str, str]) -> Executo
 
 
 def models_for(
-    plan: Plan, store: Store, *, in_flight: int, max_cost: float | None, max_tokens: int | None
+    plan: Plan,
+    store: Store,
+    *,
+    in_flight: int,
+    max_cost: float | None,
+    max_tokens: int | None,
+    calls: Path | str | None = None,
 ) -> ModelExecutor:
-    """What runs the stages that call models.
+    """What runs the stages that call models. Their calls go to the store; or to ``calls``, and their rows are shared
+    with all builds whose calls go there.
 
     Raises:
         InputError: a cap is not a number to keep to, no model has a price, or no row may be under way.
@@ -68,8 +76,9 @@ def models_for(
             mend="give the roles a price (per million tokens), or use --max-tokens",
         )
     return ModelExecutor(
-        lambda: StoreHub(store, plan.dataset, max_cost=max_cost, max_tokens=max_tokens),
+        lambda: StoreHub(store, plan.dataset, max_cost=max_cost, max_tokens=max_tokens, calls=calls),
         in_flight=in_flight,
+        shared=calls is not None,
         max_cost=max_cost,
         max_tokens=max_tokens,
     )
@@ -82,18 +91,27 @@ class StoreHub(ModelHub):
         account: What the calls are booked under: the dataset's name.
         max_cost: What the account may have cost at most, over all runs; None = no cap.
         max_tokens: Prompt and completion tokens that it may have used at most.
+        calls: Where its calls go in place of the store: a file, or ``postgresql://...``.
 
     Raises:
+        InputError: ``calls`` is an address of something else, or the driver of PostgreSQL is not installed.
         StoreError: the store of calls can't be opened.
     """
 
     def __init__(
-        self, store: Store, account: str, *, max_cost: Decimal | float | None = None, max_tokens: int | None = None
+        self,
+        store: Store,
+        account: str,
+        *,
+        max_cost: Decimal | float | None = None,
+        max_tokens: int | None = None,
+        calls: Path | str | None = None,
     ) -> None:
-        calls = CallStore(store.root / CALLS_FILE)
+        opened = CallStore(store.root / CALLS_FILE if calls is None else calls)
         cap = None if max_cost is None else nano_units(max_cost)
-        super().__init__(calls, account=account, max_cost=cap, max_tokens=max_tokens)
-        self._own_calls: CallStore | None = calls
+        super().__init__(opened, account=account, max_cost=cap, max_tokens=max_tokens)
+        self._own_calls: CallStore | None = opened
+        self.claims = opened.claims
 
     def close(self) -> None:
         """Close connections and the store of calls. May be called twice."""

@@ -6,6 +6,7 @@ the stage and the store, and no other shard.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from synth.engine.rowshard import PendingRow, RowShard, ShardTask, StageWork
 from synth.engine.units import REJECTED, Counts, RowRecord, exact, key_hash, write_units
 from synth.engine.usage import MeteredModels, use_numbers
 from synth.identity import derive_generator
+from synth.models.bridge import wait
 from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.stages.context import RowContext
@@ -27,6 +29,7 @@ from synth.stages.contract import (
     Stage,
     TableStage,
 )
+from synth.store.claims import Share
 from synth.store.failpoints import failpoint
 from synth.store.shards import ShardWriter, check_shard
 
@@ -62,8 +65,9 @@ class Work(StageWork):
                 stage.filters = [context.make(task_filter) for task_filter in self.filters]
             return stage
 
-    def run(self, stage: Stage[Any], task: ShardTask, observer: Observer) -> None:
-        """Do one shard and commit it; what is committed already is left alone.
+    def run(self, stage: Stage[Any], task: ShardTask, observer: Observer, share: Share | None = None) -> None:
+        """Do one shard and commit it; what is committed already is left alone. ``share``: of candidates that several
+        builds share, what is known of them, and where more goes.
 
         Raises:
             SynthError: one line for the user.
@@ -74,7 +78,7 @@ class Work(StageWork):
             case RowStage():
                 self._rows(stage, task, observer)
             case CandidateStage():
-                self._candidates(stage, task, observer)
+                self._candidates(stage, task, observer, share)
             case ShardStage() | TableStage():
                 self._batch(stage, task, observer)
             case _:
@@ -107,10 +111,23 @@ class Work(StageWork):
         self.note("done", task)
         observer.units(task.units)
 
-    def _candidates(self, stage: CandidateStage[Any], task: ShardTask, observer: Observer) -> None:
+    def _candidates(self, stage: CandidateStage[Any], task: ShardTask, observer: Observer, share: Share | None) -> None:
         if self.covered(task):
             return
         self.note("begin", task)
+        if share is None:
+            units, numbers = self._proposed(stage, task)
+        else:
+            if share.record is None:
+                wait(share.deliver(_joined(*self._proposed(stage, task))))
+            assert share.record is not None
+            units, numbers = _parted(self.stage, share.record)
+        failpoint("engine.shard.computed")
+        self._commit(task, units, numbers)
+        self.note("done", task)
+        observer.units(task.units)
+
+    def _proposed(self, stage: CandidateStage[Any], task: ShardTask) -> tuple[list[RowRecord], dict[str, float]]:
         mine = RowContext()
         with self.named(f"candidates {task.start} to {task.stop - 1}"), mine.entered():
             outcomes = stage.propose(task.start, task.stop)
@@ -122,10 +139,7 @@ class Work(StageWork):
             for outcome in _filtered(stage, outcomes, task.start):
                 key = key_hash(stage.duplicate_key(outcome.kept[0])) if outcome.kept else None
                 units.append(RowRecord.of(self.stage, outcome, key, "", {}))
-        failpoint("engine.shard.computed")
-        self._commit(task, units, _numbers(mine))
-        self.note("done", task)
-        observer.units(task.units)
+        return units, _numbers(mine)
 
     def _rows(self, stage: RowStage[Any, Any], task: ShardTask, observer: Observer) -> None:
         with RowShard(self, task) as shard:
@@ -219,6 +233,15 @@ def _count_batch(batch: Batch, rows: dict[str, int], numbers: dict[str, float]) 
     for reason in reasons.values():
         rejected[reason] = rejected.get(reason, 0) + 1
     return Counts(batch.rows_in, batch.kept_in, {key: rejected[key] for key in sorted(rejected)}, rows, exact(numbers))
+
+
+def _joined(units: Sequence[RowRecord], numbers: dict[str, float]) -> bytes:
+    return b"\0".join([json.dumps(numbers).encode(), *(unit.encode() for unit in units)])  # JSON has no such byte
+
+
+def _parted(stage: type[Stage[Any]], record: bytes) -> tuple[list[RowRecord], dict[str, float]]:
+    numbers, *units = record.split(b"\0")
+    return [RowRecord.decode(stage, unit) for unit in units], json.loads(numbers)
 
 
 def _filtered(stage: CandidateStage[Any], outcomes: Sequence[Outcome], start: int) -> list[Outcome]:

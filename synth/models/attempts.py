@@ -92,11 +92,14 @@ class Attempts:
         self._made += 1
         ident = f"{request.key[:16]}-{_header_safe(request.sample)[:8]}-{self._nonce}{self._made:x}"
         try:
-            await self._calls.begin(
+            elsewhere = await self._calls.begin(
                 ident, request.key, self._account, model.tally.role, tokens=bound.tokens, cost=bound.cost
             )
         except CapReached as reached:
             raise budget_reached(reached) from None
+        if elsewhere is not None:
+            model.tally.from_store += 1
+            return stored_reply(elsewhere, request, bound)
         if self._home.leaving():
             await self._calls.settle(ident, Outcome.FREE)
             raise HomeGone

@@ -181,7 +181,12 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
     beside: Progress = Quiet() if progress == "quiet" else JsonLines() if progress == "json" else _shown()
     shown = Recorded(beside, store, recipe.name)
     models = models_for(
-        planned, store, in_flight=request.in_flight, max_cost=request.max_cost, max_tokens=request.max_tokens
+        planned,
+        store,
+        in_flight=request.in_flight,
+        max_cost=request.max_cost,
+        max_tokens=request.max_tokens,
+        calls=request.calls,
     )
     engine = Engine(planned, store, executor, shown, models=models)
     return Prepared(recipe, engine, out, shown)

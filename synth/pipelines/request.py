@@ -52,6 +52,9 @@ class BuildRequest:
     CPU), ``qos``, ``env`` (shell line that makes Python ready on a node), ``poll`` (seconds), and options of sbatch."""
     in_flight: int = 512
     """How many rows wait for a model at once; how many calls an endpoint gets is its role's ``concurrency``."""
+    calls: Path | str | None = None
+    """Where model calls are kept, in place of the store: a file, or ``postgresql://USER@HOST/DATABASE``. Builds of one
+    recipe that name the same one share its rows: each is done by one of them, and none is paid for twice."""
     max_cost: float | None = None
     """What all model calls of this dataset in this store may cost at most, over all runs, in the currency of the
     recipe's prices. The worst case of a call is reserved before it is sent, so the cap is never exceeded."""
@@ -81,6 +84,7 @@ class BuildOptions(TypedDict, total=False):
     executor: str
     slurm: Mapping[str, str]
     in_flight: int
+    calls: Path | str | None
     max_cost: float | None
     max_tokens: int | None
     ledger: Path | str | None

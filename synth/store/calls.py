@@ -1,4 +1,4 @@
-"""The store of model calls: replies, intents and accounts in one SQLite file.
+"""The store of model calls: replies, intents and accounts in one SQLite file, or in PostgreSQL.
 
 Before a call is sent, ``begin`` writes its intent and reserves what it may cost at most; when it ends, ``settle`` books
 what it did cost and stores its reply. Both return once that is committed. So a killed process loses no stored reply,
@@ -16,70 +16,63 @@ sends none twice, and leaves no call that the accounts don't know.
 Durability: commits go to SQLite's write-ahead log without a sync. A killed process loses nothing that was acknowledged;
 the log is synced every five seconds under way, so a power cut may take the last of those, and never damages the file.
 
-Several processes of one machine may use the file at once; the file must be on a local disk. While it is open, no code
-may open it as a plain file: closing that would drop SQLite's locks. Beside it lies a folder of lock files.
+Several processes may use it at once, and a call is under way in one of them at a time. A file is for those of one
+machine, on a local disk. While it is open, no code may open it as a plain file: closing that would drop SQLite's locks.
+Beside it lies a folder of lock files.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-import time
 from collections import deque
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
-from synth.store.calls_file import Attempt, CallFile, Checkpoints, Settlement
+from synth.store.calls_database import BUSY_SECONDS, GIVE_UP_SECONDS, patiently
+from synth.store.calls_file import Attempt, CallFile, Settlement
 from synth.store.calls_format import (
     MAX_AMOUNT,
     Account,
     CapReached,
-    DamagedReply,
     IntentState,
     Outcome,
     TokenCount,
     encode,
-    is_busy,
-    sqlite_errors,
     total,
 )
+from synth.store.claims import Claims
 
 __all__ = ["Account", "CallStore", "CapReached", "IntentState", "Outcome", "TokenCount"]
 
-_GROUP_SECONDS = 0.004
-"""Transactions are at least this far apart: what comes meanwhile goes into the next one. The first call after a pause
-is committed at the end of its loop tick."""
-_BUSY_SECONDS = 0.001
-"""Wait before the next try when another process writes."""
-_GIVE_UP_SECONDS = 60.0
-"""A lock that another process keeps longer than this is an error."""
 _POLL_SECONDS = 0.05
 """How often calls that wait for room look at what other processes have settled."""
-_SWEEP_SECONDS = 1.0
-"""How often they look for processes that died."""
 _PAGES = 4
 """Pages of the write-ahead log that one call takes, about, beside its reply's own."""
 
 T = TypeVar("T")
 
 
-_Begin = tuple[Attempt, "asyncio.Future[None]"]
+_Begin = tuple[Attempt, "asyncio.Future[bytes | None]"]
 _Settle = tuple[Settlement, "asyncio.Future[bytes | None]"]
 
 
 class CallStore:
-    """The store of calls in the file ``path``, made when missing. Use from one event loop at a time.
+    """The calls in ``place``: a file, made when missing, or ``postgresql://...``. For one event loop at a time.
 
     What earlier processes left open and never settled counts as unknown, at its upper bound, from here on.
 
     Raises:
-        StoreError: the file can't be opened or written, is something else, damaged, or of another format.
+        InputError: an address of something else, or the driver of PostgreSQL is not installed.
+        StoreError: it can't be opened or written, is something else, damaged, or of another format.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path).absolute()
-        self._file = CallFile(self.path)
+    def __init__(self, place: Path | str) -> None:
+        self.place = place
+        self._file = CallFile(place)
+        self._database = self._file.database
+        self.claims = Claims(self._file)
+        """Who of several builds does which rows."""
         self._caps: dict[str, tuple[int | None, int | None]] = {}
         self._open: dict[str, Attempt] = {}
         self._names: set[str] = set()  # of begins that are queued, and of open intents
@@ -89,9 +82,9 @@ class CallStore:
         self._timer: asyncio.Handle | None = None
         self._due = 0.0
         self._flushed_at = 0.0
-        self._swept_at = 0.0
+        self._company = False
+        """Another process was seen to use the calls."""
         self._busy_since: float | None = None
-        self._checkpoints = Checkpoints(self.path)
 
     async def get(self, key: str) -> bytes | None:
         """The reply that is served under ``key`` (hex), or None: then the call must be made.
@@ -99,22 +92,16 @@ class CallStore:
         Raises:
             StoreError: the file can't be read, or the reply is damaged.
         """
-        raw = bytes.fromhex(key)
-        deadline = None
-        while True:
-            try:
-                return self._file.get(raw)
-            except (sqlite3.Error, DamagedReply) as error:
-                now = time.monotonic()
-                deadline = deadline or now + _GIVE_UP_SECONDS
-                if not is_busy(error) or now > deadline:
-                    with sqlite_errors(self.path):
-                        raise
-            await asyncio.sleep(_BUSY_SECONDS)
+        return await patiently(self._database, lambda: self._file.get(bytes.fromhex(key)))
 
-    async def begin(self, request_id: str, key: str, account: str, role: str, *, tokens: int, cost: int) -> None:
-        """Write down that a call is about to be sent. Committed when this returns: only then send it. Cancelled, it
-        leaves nothing open.
+    async def begin(
+        self, request_id: str, key: str, account: str, role: str, *, tokens: int, cost: int
+    ) -> bytes | None:
+        """Write down that a call is about to be sent. Committed when this returns None: only then send it. Cancelled,
+        it leaves nothing open.
+
+        While another process makes the same call, this waits for it; the reply that it brought is returned, and nothing
+        was begun.
 
         A call that would fit under the cap if open calls cost less than they may waits for those; calls of one account
         begin in the order in which they came.
@@ -134,12 +121,12 @@ class CallStore:
             raise ValueError(f"request {request_id} was begun already")
         if not (0 <= tokens <= MAX_AMOUNT and 0 <= cost <= MAX_AMOUNT):
             raise ValueError(f"a call can't need {tokens} tokens and cost {cost} nano-units")
-        done: asyncio.Future[None] = self._bind().create_future()
+        done: asyncio.Future[bytes | None] = self._bind().create_future()
         self._names.add(request_id)
         self._begins.append((Attempt(request_id, bytes.fromhex(key), account, role, tokens, cost), done))
         self._schedule()
         try:
-            await done
+            return await done
         except asyncio.CancelledError:
             if done.cancelled():
                 self._names.discard(request_id)  # it stands in the queue still, and is passed over
@@ -210,7 +197,7 @@ class CallStore:
 
     def accounts(self) -> tuple[Account, ...]:
         """Every (account, role), in order. Raises the same."""
-        with sqlite_errors(self.path):
+        with self._database.errors():
             return self._file.accounts()
 
     def close(self) -> None:
@@ -221,8 +208,8 @@ class CallStore:
         """
         if self._timer is not None:
             self._timer.cancel()
-        self._checkpoints.join()
-        with sqlite_errors(self.path):
+        self._database.upkeep.join()
+        with self._database.errors():
             self._file.close([settlement for settlement, _ in self._settles])
         queued: list[asyncio.Future[Any]] = [done for _, done in self._settles]
         for done in queued + [done for _, done in self._begins]:
@@ -262,7 +249,7 @@ class CallStore:
         loop = self._loop
         assert loop is not None
         now = loop.time()
-        due = max(now + wait, self._flushed_at + _GROUP_SECONDS)
+        due = max(now + wait, self._flushed_at + self._database.pause)
         if self._timer is not None:
             if self._due <= due:
                 return
@@ -275,25 +262,24 @@ class CallStore:
         self._timer = None
         assert self._loop is not None
         now = self._loop.time()
-        if self._checkpoints.holding:
-            self._schedule(_BUSY_SECONDS)
+        if self._database.upkeep.holding:
+            self._schedule(BUSY_SECONDS)
             return
         settles = list(self._settles)
         try:
-            self._checkpoints.check()
+            self._database.upkeep.check()
             with self._file.transaction():
-                if self._begins and now - self._swept_at > _SWEEP_SECONDS:
+                if self._begins and self._file.is_sweep_due:
                     self._file.sweep()
-                    self._swept_at = now
                 others = self._file.settle([settlement for settlement, _ in settles]) if settles else {}
-                begun, refused, waiting = self._admit()
+                begun, waiting, over = self._admit()
                 if begun:
                     self._file.begin([attempt for attempt, _ in begun])
         except Exception as error:  # whatever it is, no one may wait for ever
-            if is_busy(error):
+            if self._database.is_busy(error):
                 self._busy_since = self._busy_since or now
-                if now - self._busy_since < _GIVE_UP_SECONDS:
-                    self._schedule(_BUSY_SECONDS)
+                if now - self._busy_since < GIVE_UP_SECONDS:
+                    self._schedule(BUSY_SECONDS)
                     return
             self._busy_since = None
             self._fail(error)
@@ -308,22 +294,36 @@ class CallStore:
         for attempt, done in begun:
             self._open[attempt.request_id] = attempt
             _resolve(done, None)
-        for (attempt, done), refusal in refused:
+        for (attempt, done), end in over:
             self._names.discard(attempt.request_id)
-            done.set_exception(refusal)
-        self._checkpoints.written(sum(_PAGES + (len(settlement.body or b"") >> 12) for settlement, _ in settles))
+            if isinstance(end, bytes):
+                _resolve(done, end)
+            else:
+                done.set_exception(end)
+        self._database.upkeep.written(sum(_PAGES + (len(settlement.body or b"") >> 12) for settlement, _ in settles))
         if waiting:
             self._schedule(_POLL_SECONDS)
 
-    def _admit(self) -> tuple[list[_Begin], list[tuple[_Begin, CapReached]], deque[_Begin]]:
-        """Inside a transaction: which of the queued calls begin, which never can, and which wait."""
+    def _admit(self) -> tuple[list[_Begin], deque[_Begin], list[tuple[_Begin, CapReached | bytes]]]:
+        """Inside a transaction: which of the queued calls begin, which wait, and which never begin: why, or the reply
+        that another process brought since they were looked up."""
         begun: list[_Begin] = []
-        refused: list[tuple[_Begin, CapReached]] = []
         waiting: deque[_Begin] = deque()
+        over: list[tuple[_Begin, CapReached | bytes]] = []
         rooms: dict[str, _Room] = {}
+        if self._begins and not self._company:
+            self._company = self._file.has_company()
         for attempt, done in self._begins:
             if done.done():
                 continue  # cancelled
+            if self._company:
+                reply = self._file.get(attempt.key)
+                if reply is not None:
+                    over.append(((attempt, done), reply))
+                    continue
+                if self._file.is_elsewhere(attempt.key):
+                    waiting.append((attempt, done))
+                    continue
             attempt.caps = self._caps.get(attempt.account, (None, None))
             room = rooms.get(attempt.account)
             if room is None:
@@ -331,13 +331,13 @@ class CallStore:
             try:
                 (begun if room.take(attempt) else waiting).append((attempt, done))
             except CapReached as refusal:
-                refused.append(((attempt, done), refusal))
-        return begun, refused, waiting
+                over.append(((attempt, done), refusal))
+        return begun, waiting, over
 
     def _fail(self, error: Exception) -> None:
         """Nothing of the transaction was written: whoever waits for it is told, and may try again."""
         try:
-            with sqlite_errors(self.path):
+            with self._database.errors():
                 raise error
         except Exception as told:
             failure = told

@@ -6,13 +6,12 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, NamedTuple
-from urllib.parse import quote
+from typing import Any, Literal, NamedTuple, Protocol
 
 from synth.errors import StoreError
 from synth.store.files import store_errors
@@ -20,10 +19,12 @@ from synth.store.files import store_errors
 __all__ = [
     "CALLS_FILE",
     "COUNTERS",
+    "FORMAT",
     "MAX_AMOUNT",
     "NANO",
+    "SHARED_TABLES",
+    "TABLES",
     "Account",
-    "CallsSummary",
     "CapReached",
     "DamagedReply",
     "IntentState",
@@ -36,10 +37,10 @@ __all__ = [
     "is_busy",
     "make_tables",
     "nano_units",
+    "other_format",
     "primary_code",
     "read_accounts",
     "sqlite_errors",
-    "summarize",
     "total",
 ]
 
@@ -280,13 +281,13 @@ def is_busy(error: Exception) -> bool:
 CALLS_FILE = "calls.sqlite"
 """Name of the store of calls in the folder of a store."""
 
-_FORMAT = 4
+FORMAT = 4
 """Bumped when the tables or their meaning change; a file of another format is refused, never half understood."""
 
 _APPLICATION = 0x73796E74  # "synt": marks the file as ours
 
 # Sums that leave 64 bits become floats in SQLite: the checks make that an error instead.
-_TABLES = (
+TABLES = (
     "CREATE TABLE accounts (id INTEGER PRIMARY KEY, account TEXT NOT NULL, role TEXT NOT NULL, "
     + ", ".join(
         f"{name} INTEGER NOT NULL DEFAULT 0 CHECK (typeof({name}) = 'integer' AND {name} >= 0)" for name in COUNTERS
@@ -302,6 +303,22 @@ _TABLES = (
     "CREATE TABLE keys (key BLOB PRIMARY KEY, reply INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE stops (account TEXT PRIMARY KEY, cost INTEGER, tokens INTEGER)",
 )
+
+# Made where they are missing, in files of this format that older versions made, too.
+SHARED_TABLES = (
+    "CREATE TABLE IF NOT EXISTS work (unit BLOB PRIMARY KEY, owner INTEGER NOT NULL, record BLOB)",
+    "CREATE INDEX IF NOT EXISTS work_open ON work (owner) WHERE record IS NULL",
+    "CREATE INDEX IF NOT EXISTS intents_keys ON intents (key) WHERE state = 'open'",
+)
+
+
+def other_format(found: int, where: str) -> StoreError:
+    """Calls that another version of synth wrote."""
+    return StoreError(
+        f"it has format {found}, and this version of synth reads format {FORMAT}",
+        where=where,
+        mend="choose another store with --store, or the version of synth that made it",
+    )
 
 
 def check_tables(connection: sqlite3.Connection, path: Path) -> None:
@@ -326,64 +343,33 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{_DAMAGED[0]} ({error})", where=str(path), mend=_DAMAGED[1]) from error
     if (tables or form or application) and application != _APPLICATION:
         raise StoreError("this is not a store of calls", where=str(path), mend="move the file away")
-    if tables and form != _FORMAT:
-        raise StoreError(
-            f"it has format {form}, and this version of synth reads format {_FORMAT}",
-            where=str(path),
-            mend="choose another store with --store, or the version of synth that made it",
-        )
-    if tables and not tables.issuperset(_TABLES):
+    if tables and form != FORMAT:
+        raise other_format(form, str(path))
+    if tables and not tables.issuperset(TABLES):
         raise StoreError(f"{_DAMAGED[0]} (its tables)", where=str(path), mend=_DAMAGED[1])
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
-    """Inside a transaction: make the tables if there are none."""
+    """Inside a transaction: make the tables that are missing."""
     if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        marks = (f"PRAGMA application_id = {_APPLICATION}", f"PRAGMA user_version = {_FORMAT}")
-        for statement in (*_TABLES, *marks):
+        marks = (f"PRAGMA application_id = {_APPLICATION}", f"PRAGMA user_version = {FORMAT}")
+        for statement in (*TABLES, *marks):
             connection.execute(statement)
+    for statement in SHARED_TABLES:
+        connection.execute(statement)
 
 
-def read_accounts(connection: sqlite3.Connection, account: str | None = None) -> tuple[Account, ...]:
+class Executes(Protocol):
+    """A connection."""
+
+    def execute(self, statement: str, values: Any = ..., /) -> Any: ...
+
+
+def read_accounts(connection: Executes, account: str | None = None) -> tuple[Account, ...]:
     """All accounts, or the one of that name, role by role."""
     rows = connection.execute(
-        f"SELECT account, role, {', '.join(COUNTERS)} FROM accounts WHERE ?1 IS NULL OR account = ?1 "
+        f"SELECT account, role, {', '.join(COUNTERS)} FROM accounts WHERE account = coalesce(?, account) "
         "ORDER BY account, role",
         (account,),
     )
     return tuple(Account(*row) for row in rows)
-
-
-@dataclass(frozen=True)
-class CallsSummary:
-    """One store of calls."""
-
-    path: Path
-    bytes: int
-    """The write-ahead log included."""
-    replies: int
-    served: int
-    """Replies that answer later calls; the others are recorded only."""
-    accounts: tuple[Account, ...]
-    """One per dataset, all its roles together."""
-
-
-def summarize(path: Path) -> CallsSummary | None:
-    """What ``path`` holds; None when there is no such file. A build may be using it.
-
-    Raises:
-        StoreError: it can't be read, is something else, damaged, or of another format.
-    """
-    with sqlite_errors(path):
-        if not path.exists():
-            return None
-        size = sum(each.stat().st_size for each in (path, path.with_name(path.name + "-wal")) if each.exists())
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=10)) as connection:
-            check_tables(connection, path)
-            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                return CallsSummary(path, size, 0, 0, ())
-            roles = read_accounts(connection)
-            replies = connection.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0]
-            served = connection.execute("SELECT count(*) FROM keys").fetchone()[0]
-    names = dict.fromkeys(role.account for role in roles)
-    return CallsSummary(path, size, replies, served, tuple(total(name, roles) for name in names))

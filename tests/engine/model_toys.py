@@ -33,7 +33,9 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.stages.contract import CandidateStage, Implementation, Outcome, RowStage, StageConfig
 from synth.store import Store, activate
+from synth.store.calls import CallStore
 from synth.store.calls_format import Account
+from synth.store.claims import Claims
 
 PRICE = Price(prompt=2.0, completion=10.0, cached=0.5)
 
@@ -131,6 +133,7 @@ class FakeHub:
         folder: Holds the replies by key (``calls``) and a line per request that was sent (``sent``).
         seconds: The longest that a reply takes.
         seed: Of the times that replies take.
+        place: Where the rows are shared with other builds; None = nowhere.
         budget: After so many requests of this hub, the error ``end`` is raised instead.
     """
 
@@ -140,6 +143,7 @@ class FakeHub:
         *,
         seconds: float = 0.005,
         seed: int = 0,
+        place: Path | str | None = None,
         budget: int | None = None,
         end: Exception | None = None,
     ) -> None:
@@ -156,6 +160,12 @@ class FakeHub:
         self.most_at_once = 0
         self.closed = 0
         self._ending = False
+        self._shared = None if place is None else CallStore(place)
+
+    @property
+    def claims(self) -> Claims:
+        assert self._shared is not None
+        return self._shared.claims
 
     @asynccontextmanager
     async def ending(self, seconds: float) -> AsyncIterator[None]:
@@ -176,6 +186,8 @@ class FakeHub:
 
     def close(self) -> None:
         self.closed += 1
+        if self._shared is not None:
+            self._shared.close()
 
     def account(self) -> Account:
         return Account("toy", None, delivered=self._tally.calls - self._tally.from_store)
@@ -269,10 +281,11 @@ def chat_build(
     grace: float = 30.0,
     ledger: Path | None = None,
     failpoint: str | None = None,
+    shared: bool = False,
 ) -> Built:
     """Build ``plan`` with the models of ``hub``, and read everything back."""
     activate(failpoint)
-    models = ModelExecutor(lambda: hub, in_flight=in_flight, grace=grace)
+    models = ModelExecutor(lambda: hub, in_flight=in_flight, grace=grace, shared=shared)
     try:
         with Engine(
             plan or chat_plan(), Store(store, ledger=ledger), executor or LocalExecutor(), models=models

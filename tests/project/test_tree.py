@@ -137,7 +137,20 @@ def test_the_base_has_no_torch_and_no_faiss_and_the_two_faiss_never_meet() -> No
     base = {Requirement(text).name for text in PROJECT["dependencies"]}
     assert not base & {"torch", "faiss-cpu", "faiss-gpu", "sentence-transformers", "transformers", "ray", "vllm"}
     extras = PROJECT["optional-dependencies"]
-    assert set(extras) == {"dev", "docs", "embed", "gcs", "gpu", "mcp", "ray", "s3", "tokenizers", "train", "web"}
+    assert set(extras) == {
+        "dev",
+        "docs",
+        "embed",
+        "gcs",
+        "gpu",
+        "mcp",
+        "postgres",
+        "ray",
+        "s3",
+        "tokenizers",
+        "train",
+        "web",
+    }
     builds = {
         extra: {Requirement(text).name for text in extras[extra]} & {"faiss-cpu", "faiss-gpu"} for extra in extras
     }

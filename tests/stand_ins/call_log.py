@@ -95,6 +95,6 @@ def served(calls: CallStore | Path) -> list[str]:
 
 
 def _rows(calls: CallStore | Path, query: str, account: str | None) -> Iterator[tuple[Any, ...]]:
-    path = calls.path if isinstance(calls, CallStore) else calls
+    path = Path(calls.place) if isinstance(calls, CallStore) else calls
     with sqlite_errors(path), closing(sqlite3.connect(path)) as connection:
         yield from connection.execute(query, (account,)).fetchall()

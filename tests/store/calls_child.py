@@ -44,7 +44,10 @@ async def one_call(store: CallStore, log: Log, name: str, request: str, draw: np
         log.write(event="hit", key=key, body=known.decode())
         return
     bound = int(draw.integers(1, 1_000))
-    await store.begin(request, key, "data", "teacher", tokens=bound, cost=bound)
+    known = await store.begin(request, key, "data", "teacher", tokens=bound, cost=bound)
+    if known is not None:
+        log.write(event="hit", key=key, body=known.decode())
+        return
     log.write(event="sent", key=key, request=request, bound=bound)
     await asyncio.sleep(float(draw.uniform(0, 0.005)))
     ending = draw.choice(["served", "served", "served", "recorded", "unknown", "no usage", "free"])

@@ -16,7 +16,8 @@ import pytest
 from stand_ins.call_log import Intent, StoredReply, intents, replies
 
 from synth.store.calls import CallStore, CapReached, IntentState, Outcome, TokenCount
-from synth.store.calls_file import Attempt, CallFile, Checkpoints, Settlement
+from synth.store.calls_database import Checkpoints
+from synth.store.calls_file import Attempt, CallFile, Settlement
 from synth.store.calls_format import encode, from_nano, nano_units
 
 T = TypeVar("T")
@@ -70,22 +71,23 @@ def test_a_refusal_is_recorded_and_booked_and_never_served(tmp_path: Path) -> No
         assert calls.account("data").cost_exact == 840
 
 
-def test_the_first_reply_of_a_key_stands_and_the_second_caller_gets_it(tmp_path: Path) -> None:
+def test_of_one_call_in_two_stores_at_once_one_is_made_and_both_have_its_reply(tmp_path: Path) -> None:
     async def both(first: CallStore, second: CallStore) -> None:
-        for store, request in ((first, "one"), (second, "two")):
-            await store.begin(request, key("a"), "data", "teacher", tokens=1, cost=1)
-        for store, request in ((second, "two"), (first, "one")):
-            usage = TokenCount(1, 0)
-            reply = await store.settle(request, Outcome.DELIVERED, usage=usage, cost=1, reply=request.encode())
-            assert reply == b"two"
+        for outcome, served in ((Outcome.FREE, False), (Outcome.UNKNOWN, True)):
+            name = f"first {outcome}"
+            await first.begin(name, key("a"), "data", "teacher", tokens=1, cost=1)
+            other = asyncio.create_task(second.begin(outcome, key("a"), "data", "teacher", tokens=1, cost=1))
+            await asyncio.sleep(0.1)
+            assert not other.done()
+            await first.settle(name, outcome, reply=b"it" if served else None)
+            assert await other == (b"it" if served else None)
+            if not served:
+                await second.settle(outcome, Outcome.FREE)
 
     path = tmp_path / "calls.sqlite"
     with CallStore(path) as first, CallStore(path) as second:
         run(both(first, second))
-        assert [(reply.request_id, reply.reason) for reply in replies(first)] == [
-            ("two", None),
-            ("one", "another reply to the same call came first"),
-        ]
+        assert (first.account("data").unknown, first.account("data").free) == (1, 2)
 
 
 def test_each_outcome_is_booked_as_it_should_and_roles_apart(tmp_path: Path) -> None:

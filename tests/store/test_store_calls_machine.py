@@ -101,6 +101,11 @@ class Calls(RuleBasedStateMachine):
     def amount(self, account: str, unit: str, *states: IntentState) -> int:
         return sum(call.spent(unit) for call in self.calls if call.account == account and call.state in states)
 
+    def is_elsewhere(self, call: Call) -> bool:
+        return any(
+            one.key == call.key and one.user != call.user and one.state is IntentState.OPEN for one in self.calls
+        )
+
     def verdict(self, call: Call) -> str:
         caps = dict(zip(("cost", "tokens"), self.caps[call.user].get(call.account, (None, None)), strict=True))
         wants = {"cost": call.cost, "tokens": call.tokens}
@@ -121,7 +126,7 @@ class Calls(RuleBasedStateMachine):
     def begin(self, user: int, key: str, to: tuple[str, str], a: int, b: int) -> Any:
         call = Call(len(self.calls), user, key, *to, a, b)
         call.caps = self.caps[user].get(to[0], (None, None))
-        verdict = self.verdict(call)
+        verdict = "answered" if key in self.served else "later" if self.is_elsewhere(call) else self.verdict(call)
         store = self.stores[user]
 
         async def begin() -> None:
@@ -132,14 +137,14 @@ class Calls(RuleBasedStateMachine):
                 task.cancel()
                 await asyncio.wait([task])
             else:
-                await task
+                assert await task == self.served.get(key)
 
         if verdict == "never":
             with pytest.raises(CapReached):
                 self.runner.run(begin())
             return multiple()
         self.runner.run(begin())
-        if verdict == "later":
+        if verdict in ("later", "answered"):
             return multiple()
         self.calls.append(call)
         return call

@@ -12,7 +12,8 @@ from synth.cli.account import account_json, overruns_text
 from synth.errors import StoreError
 from synth.store import Store
 from synth.store.calls import CallStore, Outcome, TokenCount
-from synth.store.calls_format import CALLS_FILE, Account, summarize
+from synth.store.calls_format import CALLS_FILE, Account
+from synth.store.calls_summary import summarize
 
 
 async def make_calls(calls: CallStore) -> None:
@@ -58,7 +59,7 @@ def test_the_command_line_shows_it_and_prunes_all_but_that(tmp_path: Path, capsy
         asyncio.run(make_calls(calls))
     store(StoreVerb.LIST, root)
     said = capsys.readouterr().out
-    assert "calls.sqlite: 3 replies (2 served again), 0.0 MB" in said
+    assert "calls.sqlite: 3 replies (2 served again), 0.1 MB" in said
     assert "my data: 4 calls, 4,000 tokens, cost 0.0300 for certain, 0.5300 at most" in said
     assert "warning" not in said
     store(StoreVerb.LIST, root, as_json=True)

@@ -22,7 +22,8 @@ from synth.models import bridge
 from synth.models.client import ModelHub
 from synth.models.contract import CallFailed, Finish, Runtime, Sampling, ServeOptions
 from synth.schemas.rejections import Reason
-from synth.store.calls_format import CALLS_FILE, summarize
+from synth.store.calls_format import CALLS_FILE
+from synth.store.calls_summary import summarize
 
 pytestmark = pytest.mark.extras
 

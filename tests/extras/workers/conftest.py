@@ -1,0 +1,6 @@
+"""The suite of workers shares the toys and the builds of the engine's and of the fault tests."""
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parents[2] / name) for name in ("engine", "faults")]
