@@ -157,7 +157,7 @@ def test_a_whole_build_runs_on_it(tiny: Tiny, tmp_path: Path) -> None:
     # Of the right answer, after each turn that called tools.
     turns = [row for row in dataset.rows("steps") if row.role == "policy" and row.action_kind not in ENDINGS]
     held = [row.answer_probability for row in turns if row.answer_probability is not None]
-    print(f"\nvllm: the right answer is held at {min(held):.1e} to {max(held):.1e}, after {len(held)} of {len(turns)} turns")
+    print(f"\nvllm: the right answer is at {min(held):.1e} to {max(held):.1e}, after {len(held)} of {len(turns)} turns")
     assert len(held) == len(turns)
     assert any(row.answer_gain for row in turns)
     calls = sum(row.tool_calls for row in runs)
