@@ -29,8 +29,8 @@ def small(name: str = "r1") -> dict[str, Any]:
     plan["decoder"] = {"layers": 1, "dim": 16, "heads": 1, "context": 512}
     for part in ("reading", "acting", "update", "pairs"):
         plan[part]["steps"] = 3
-    for name, tasks in (("teach", 16), ("collect", 8), ("test", 4)):
-        plan["places"][name] |= {"entities": 600, "tasks": tasks}
+    for place, tasks in (("teach", 16), ("collect", 8), ("test", 4)):
+        plan["places"][place] |= {"entities": 600, "tasks": tasks}
     kept = ("base", "rft", "verified", "demonstrations", "rft_5k", "verified_5k", "demonstrations_45k")
     plan["arms"] = {name: arm for name, arm in plan["arms"].items() if name in kept}
     for arm in plan["arms"].values():
