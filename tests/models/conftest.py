@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from small_hubs import completion
 
 from synth.models import bridge
 
@@ -57,16 +58,6 @@ class Server:
 
     def said(self, content: str | None = "yes", **given: Any) -> web.Response:
         return web.json_response(completion(content, **given))
-
-
-def completion(
-    content: str | None = "yes", *, usage: Any = (10, 5), finish: str = "stop", **message: Any
-) -> dict[str, Any]:
-    """A body of /chat/completions. ``usage`` = (prompt, completion), or as it shall stand there."""
-    if isinstance(usage, tuple):
-        usage = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
-    choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
-    return {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}
 
 
 @asynccontextmanager

@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from aiohttp import web
-from conftest import completion
-from small_hubs import QUICK, bind
+from small_hubs import QUICK, bind, completion
 from stand_ins.call_log import intents, replies
 
 from synth.errors import InputError
