@@ -203,18 +203,33 @@ def _explain(error: ValidationError, data: Mapping[str, Any]) -> str:
 def _mend(error: ValidationError, data: Mapping[str, Any]) -> str:
     first = error.errors()[0]
     if first["type"] == "extra_forbidden":
-        known = _siblings(_keys(first["loc"]))
-        return f"{_nearest(str(first['loc'][-1]), known)}`synth recipe --schema` lists every key"
+        *path, name = map(str, _keys(first["loc"]))
+        known, others = _siblings(path, data)
+        if name in others:
+            return f"it is a key of {path[-1]} of kind {others[name]}; `synth recipe --schema` lists every key"
+        return f"{_nearest(name, known)}`synth recipe --schema` lists every key"
     return "`synth recipe --schema` says what each key takes"
 
 
-def _siblings(location: Sequence[int | str]) -> list[str]:
-    """Keys that the schema knows beside the last part of ``location`` (all branches of a union together)."""
+def _siblings(path: Sequence[str], data: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """Keys that the schema knows at ``path``; and those that only values of another kind than the one at hand have
+    there, each with those kinds."""
     schema = Recipe.model_json_schema()
-    nodes: list[dict[str, Any]] = [schema]
-    for part in location[:-1]:
-        nodes = [below for node in nodes for below in _below(schema, node, str(part))]
-    return sorted({key for node in nodes for key in node.get("properties", {})})
+    nodes, here = [schema], data
+    for part in path:
+        nodes = [below for node in nodes for below in _below(schema, node, part)]
+        here = here.get(part, {}) if isinstance(here, Mapping) else {}
+    kind = here.get("kind") if isinstance(here, Mapping) else None
+    kinds = {
+        str(node["properties"]["kind"].get("const")): node for node in nodes if "kind" in node.get("properties", {})
+    }
+    chosen = [kinds[kind]] if kind in kinds else nodes
+    known = sorted({key for node in chosen for key in node.get("properties", {})})
+    others: dict[str, list[str]] = {}
+    for of, node in kinds.items():
+        for key in node["properties"].keys() - {*known}:
+            others.setdefault(key, []).append(of)
+    return known, {key: " or ".join(of) for key, of in others.items()}
 
 
 def _below(schema: dict[str, Any], node: dict[str, Any], part: str) -> list[dict[str, Any]]:
