@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import ClassVar
-from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
 
@@ -25,6 +24,7 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.sources.docs.boilerplate import edge_lines, is_menu, shape_of
 from synth.sources.docs.decode import NotTextError, decode
+from synth.sources.docs.hrefs import MARKDOWN, MISSING, Hrefs
 from synth.sources.docs.html import parse_html
 from synth.sources.docs.markdown import parse_markdown
 from synth.sources.docs.page import MalformedError, Parsed, sections_of, without_spans
@@ -33,8 +33,6 @@ from synth.sources.private import PrivateData, PrivateKind, handled
 
 __all__ = ["DocsConfig", "DocsSource", "content_digest"]
 
-MARKDOWN = (".md", ".markdown", ".mkd")
-_MISSING = "\0missing"
 """In place of a fragment: the link points into the folder, at a page that is not there."""
 _NO_CONTENT = re.compile(r"(?:genindex.*|.*-?modindex|search|404|sitemap|print|toc|contents)$", re.IGNORECASE)
 """Names of pages that only list or repeat what others say."""
@@ -115,6 +113,7 @@ class DocsSource:
         self._first: dict[str, str] = {}
         for path in found:
             self._first.setdefault(document_id(path), path)
+        self._hrefs = Hrefs(self._root, self._first)
         self._twins: dict[str, str] | None = None
         self.missing_links = 0
         """Links dropped so far because they point into the folder at no page (a number for the report)."""
@@ -284,44 +283,15 @@ class DocsSource:
         titles = [(place.start, place.end) for place in parsed.places if place.level or place.kind]
         kept = []
         for link in parsed.links:
-            target, fragment = self.resolve(name, link.href)
-            if target is None:
-                self.missing_links += fragment is _MISSING
+            path, fragment = self._hrefs.resolve(name, link.href)
+            if path is None:
+                self.missing_links += fragment is MISSING
                 continue
+            target = document_id(self._twin_of(path) or path) if path else name
             if target == name and (not fragment or any(s <= link.start and link.end <= e for s, e in titles)):
                 continue  # a heading that links to itself
             kept.append(Link(start=link.start, end=link.end, target=target, fragment=fragment))
         return tuple(sorted(kept, key=lambda link: (link.start, link.end)))
-
-    def resolve(self, name: str, href: str) -> tuple[str | None, str | None]:
-        """(id of the page that ``href`` on page ``name`` leads to, fragment). The id is None for what leads out of
-        the folder, and for what points into it at nothing; the fragment then says which."""
-        try:
-            parts = urlsplit(href.strip())
-        except ValueError:
-            return None, None
-        if parts.scheme or parts.netloc or parts.path.startswith("/"):
-            return None, None
-        fragment = unquote(parts.fragment) or None
-        if not parts.path:
-            return name, fragment
-        path = unicodedata.normalize("NFC", unquote(parts.path))
-        joined = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
-        if joined.startswith("../") or joined == "..":
-            return None, None
-        stem, extension = posixpath.splitext(joined)
-        tries = [joined]
-        if path.endswith("/") or not extension or joined == ".":
-            tries += [posixpath.normpath(posixpath.join(joined, f"index{e}")) for e in (".html", ".htm", ".md")]
-            tries += [joined + e for e in (".html", ".md")]
-        elif extension == ".html":
-            tries.append(stem + ".md")  # Markdown that is written for its rendered form
-        if extension and extension.lower() not in (".html", ".htm", ".xhtml", *MARKDOWN) and joined not in self._first:
-            return None, None  # a picture, an archive, a source file: no page
-        for candidate in tries:
-            if (first := self._first.get(candidate)) is not None:
-                return document_id(self._twin_of(first) or first), fragment
-        return None, _MISSING
 
     def _twin_of(self, path: str) -> str | None:
         """The first file with the same bytes, when that is another one."""

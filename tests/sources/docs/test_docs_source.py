@@ -80,7 +80,7 @@ def test_links_are_resolved_relative_to_their_file(tmp_path: Path) -> None:
         "https://example.org/",
         "mailto:a@b",
         "../outside.html",
-        "/b.html",
+        "/gone.html",
         "gone.html",
         "picture.png",
         "http://[bad",
@@ -95,6 +95,28 @@ def test_links_are_resolved_relative_to_their_file(tmp_path: Path) -> None:
     text = documents["a.html"].text
     assert [text[link.start : link.end] for link in found] == [f"to {n}" for n in range(len(links))]
     assert source.missing_links == 1
+
+
+def test_links_from_the_root_of_a_site(tmp_path: Path) -> None:
+    """The folder is the root, or what the paths begin with."""
+    links = {
+        "/docs/b.html": "b.html",
+        "/b/#x": "b.html",
+        "/sub/": "sub/_index.md",
+        "/docs/sub": "sub/_index.md",
+        "/docs/docs/": "docs.md",
+        "/docs/": "docs.md",
+        "/": "index.html",
+    }
+    (tmp_path / "docs").mkdir()
+    dropped = ["/blog/b.html", "/docs/gone/", "//b.html"]
+    anchors = "".join(f'<p><a href="{href}">to {href}</a></p>' for href in [*links, *dropped])
+    files: dict[str, str | bytes] = {"sub/_index.md": "# S\n\nText of s.", "docs.md": "# D\n\nOf docs."}
+    files |= {"a.html": page(anchors), "b.html": page("<p>Text of b.</p>"), "index.html": page("<p>Root.</p>")}
+    source = DocsSource(write(tmp_path / "docs", files))
+    found = next(d for d in source.read(source.files)[0] if d.id == "a.html").links
+    assert [link.target for link in found] == list(links.values())
+    assert source.missing_links == 0
 
 
 def test_sections_anchors_and_index_pages(tmp_path: Path) -> None:

@@ -1,0 +1,74 @@
+"""Where a link of a page leads in a folder of pages, as writers of manuals write links: relative or from the root of
+the site, with the ending of the file, of its rendered form or with none, to a page or to a folder with an index."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import unicodedata
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote, urlsplit
+
+__all__ = ["MARKDOWN", "MISSING", "Hrefs"]
+
+MARKDOWN = (".md", ".markdown", ".mkd")
+
+MISSING = "\0missing"
+"""In place of a fragment: the link points into the folder, at nothing."""
+_INDEXES = [(name, ending) for name in ("index", "_index") for ending in (".html", ".htm", ".md")]
+
+
+class Hrefs:
+    """
+    Args:
+        root: The folder, absolute.
+        files: What a page may be called -> the file that it is read from; both relative to ``root``.
+    """
+
+    def __init__(self, root: str, files: Mapping[str, str]) -> None:
+        self._root, self._files = os.path.normpath(root).split(os.sep), files
+
+    def resolve(self, name: str, href: str) -> tuple[str | None, str | None]:
+        """(file that ``href`` on page ``name`` leads to, empty for the page itself; fragment). The file is None for
+        what leads out of the folder, and for what points into it at nothing: the fragment is then :data:`MISSING`."""
+        try:
+            parts = urlsplit(href.strip())
+        except ValueError:
+            return None, None
+        if parts.scheme or parts.netloc:
+            return None, None
+        fragment = unquote(parts.fragment) or None
+        if not parts.path:
+            return "", fragment
+        path = unicodedata.normalize("NFC", unquote(parts.path))
+        if path.startswith("/"):
+            found = next(filter(None, map(self._file, self._below_root(path))), None)
+            return found, fragment if found else None  # what is not here is another part of the site
+        joined = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+        if joined.startswith("../") or joined == "..":
+            return None, None
+        if (found := self._file(f"{joined}/" if path.endswith("/") else joined)) is not None:
+            return found, fragment
+        extension = posixpath.splitext(joined)[1].lower()
+        if extension and extension not in (".html", ".htm", ".xhtml", *MARKDOWN):
+            return None, None  # a picture, an archive, a source file: no page
+        return None, MISSING
+
+    def _below_root(self, path: str) -> Iterator[str]:
+        """Where ``path``, which begins at the root of a site, may stand: the folder is that root, or is what the path
+        begins with (``/docs/intro`` in a folder named ``docs``)."""
+        parts = path.strip("/").split("/")
+        end = "/" if path.endswith("/") else ""
+        for cut in (0, *(n for n in range(1, len(parts) + 1) if parts[:n] == self._root[-n:])):
+            yield posixpath.normpath("/".join(parts[cut:]) or ".") + end
+
+    def _file(self, path: str) -> str | None:
+        joined = path.rstrip("/")
+        stem, extension = posixpath.splitext(joined)
+        tries = [joined]
+        if path.endswith("/") or not extension or joined == ".":
+            tries += [posixpath.normpath(posixpath.join(joined, index + ending)) for index, ending in _INDEXES]
+            tries += [joined + ending for ending in (".html", ".md")]
+        elif extension == ".html":
+            tries.append(stem + ".md")  # Markdown that is written for its rendered form
+        return next(filter(None, map(self._files.get, tries)), None)
