@@ -202,6 +202,12 @@ class StepRow(Row):
     """Success rate of the policy's continuations behind the step minus that of those before it, -1 to 1 (PAV,
     2410.08146): all original ones of ``continuations`` at this step and at the one before; behind the last step,
     the run's own verdict. None: one of the two was not measured."""
+    answer_probability: float | None = None
+    """How probable the policy holds the right answer once it has seen what this turn brought, 0 to 1: the geometric
+    mean over the answer's tokens (IGPO, arXiv 2510.14967). None: not measured, or the turn calls no tool."""
+    answer_gain: float | None = None
+    """What this turn adds to it, -1 to 1: the difference from the turn before, of the first turn from the question
+    alone. None: one of the two was not measured."""
     pivot: bool | None
     """Outcomes of continuations from here vary most in this trajectory (PivotRL 2603.21383). None: too few were tried
     here to tell."""

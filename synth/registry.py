@@ -196,6 +196,7 @@ BACKENDS: Mapping[str, str] = {
     "vllm": "synth.agents.model.policy:model_policy",
 }
 ASSISTANTS: Mapping[str, str] = {
+    "answer_probability": "synth.annotate.labels.answer_probability:answer_probability",
     "answer_judge": "synth.annotate.rewards.model_judge:model_answer_judge",
     "perturber": "synth.annotate.preferences.perturb.minimal_edit:model_perturber",
     "rewriter": "synth.annotate.refinement.rewording:model_rewriter",

@@ -131,7 +131,7 @@ class Wording:
         self._false: set[str] = set()
         """Pages that mislead."""
         self._titles: set[str] = set()
-        """Those of one word: what a manual calls its commands has no capital to be masked by."""
+        """Words of titles: what a manual calls its pages and commands need not have a capital to be masked by."""
 
     def see(self, row: Task | TrajectoryRow | PreferenceRow | PlantedMisinformation | Document) -> None:
         if isinstance(row, Task):
@@ -139,9 +139,9 @@ class Wording:
         elif isinstance(row, PlantedMisinformation):
             self._false.add(row.document_id)
         elif isinstance(row, Document):
-            if " " not in row.title:
-                self._titles.add(row.title.casefold())
-            if row.kind == DISTRACTOR:
+            if row.kind != DISTRACTOR:
+                self._titles.update(_WORD.findall(row.title.casefold()))
+            else:
                 name = "false page" if row.id in self._false else "true page"
                 self._add(name, row.id, [_spoken_of().sub(" … ", line) for line in row.text.splitlines() if line])
         elif isinstance(row, TrajectoryRow):
@@ -178,7 +178,7 @@ class Wording:
                 found += telling(one, other, f"{first} against {second}")
                 found += telling(other, one, f"{second} against {first}")
         named = self._titles - _own_words()
-        found = [one for one in found if not named & set(one.phrase.split())]
+        found = [one for one in found if "page" in one.classes or not named & set(one.phrase.split())]
         return tuple(sorted(found, key=lambda one: (-one.ratio, one.phrase)))
 
 

@@ -69,7 +69,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "11"
+    version: ClassVar[str] = "12"
 
     def __init__(
         self,

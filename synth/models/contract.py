@@ -163,6 +163,9 @@ class ChatReply(Row):
     """Of the completion."""
     logprobs: tuple[float, ...] | None = None
     """Of the completion's tokens."""
+    prompt_tail: tuple[tuple[str, float], ...] | None = None
+    """Text and log probability of the last tokens of the prompt, 128 at most, where ``prompt_logprobs`` was asked for
+    and given."""
     call: NonEmpty = "?"
     """Key of the call that it answers."""
 

@@ -40,6 +40,8 @@ _FINISH = {
     "content_filter": Finish.CONTENT_FILTER,
 }
 
+_TAIL = 128
+"""Tokens of a prompt whose log probabilities are kept."""
 _MAX_CONTAINERS = 1_000_000
 """Objects and lists in a body: each takes a hundred bytes once it is read, and two in the text."""
 _MAX_TOKEN_ID = 2**31 - 1
@@ -105,17 +107,21 @@ def parse_chat(body: bytes, call: str = "?") -> ChatReply:
 def is_result(reply: ChatReply) -> bool:
     """Whether the store may serve the reply again. Not a refusal, a cut or filtered reply, or one that says nothing:
     those are recorded, and the call is made again when it is needed again."""
+    if reply.prompt_tail:  # asked for in place of a completion
+        return True
     if reply.refusal or reply.finish in (Finish.LENGTH, Finish.CONTENT_FILTER):
         return False
     return bool(reply.content or reply.tool_calls or reply.reasoning)
 
 
 def to_store(body: bytes) -> bytes:
-    """``body`` as it is stored: all of it but the prompt's token ids. vLLM sends them with the reply's own, turn after
-    turn over the whole conversation: the request says them already."""
-    if b'"prompt_token_ids"' not in body:
+    """``body`` as it is stored: all of it but the prompt's token ids and all but the end of its log probabilities. vLLM
+    sends them with the reply's own, turn after turn over the whole conversation: the request says them already."""
+    if b'"prompt_token_ids"' not in body and b'"prompt_logprobs"' not in body:
         return body
     data = json.loads(body)
+    if isinstance(given := data.get("prompt_logprobs"), list):
+        data["prompt_logprobs"] = given[-_TAIL:]
     for holder in (data, *data["choices"]):
         if isinstance(holder, dict):
             holder.pop("prompt_token_ids", None)
@@ -177,6 +183,7 @@ def _reply(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]
         fingerprint=_text(data.get("system_fingerprint")),
         token_ids=token_ids,
         logprobs=logprobs,
+        prompt_tail=_prompt_tail(data.get("prompt_logprobs")),
         call=call,
     )
 
@@ -252,6 +259,25 @@ def _logprobs(value: Any) -> tuple[float, ...] | None:
             return None
         numbers.append(float(number))
     return tuple(numbers)
+
+
+def _prompt_tail(value: Any) -> tuple[tuple[str, float], ...] | None:
+    """``[null, {"17": {"logprob", "decoded_token"}}, ...]`` -> the last ones; None unless each of those is of one
+    token, with a log probability."""
+    if not isinstance(value, list) or len(value) < 2:
+        return None
+    tail: list[tuple[str, float]] = []
+    for item in value[-_TAIL:]:
+        if item is None:  # nothing comes before the first one
+            continue
+        (token,) = item.values() if isinstance(item, dict) and len(item) == 1 else (None,)
+        text, number = (token.get("decoded_token"), token.get("logprob")) if isinstance(token, dict) else (None, None)
+        if not isinstance(text, str) or isinstance(number, bool) or not isinstance(number, int | float):
+            return None
+        if not _LEAST_LOGPROB <= number <= MOST_LOGPROB:
+            return None
+        tail.append((whole(text), float(number)))
+    return tuple(tail)
 
 
 def _error_of(error: Any) -> ServerSaysError:

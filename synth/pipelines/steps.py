@@ -7,6 +7,7 @@ registry, and who reads what from whom is the planner's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels.model_judge import STEPS_PROMPT
@@ -54,7 +55,7 @@ from synth.prompting import load_prompt
 from synth.recipe.keys import HELD
 from synth.recipe.model import Recipe
 from synth.recipe.questions import GivenQuestions
-from synth.recipe.roles import assistant_of
+from synth.recipe.roles import assistant_of, believer_of
 from synth.recipe.sources import OwnSource, RunsSource
 from synth.registry import SHAPES, factory_of, find
 from synth.sources.docs.distract import DocumentDistractors
@@ -272,8 +273,12 @@ def _labels(recipe: Recipe) -> Iterator[Run]:
     if who is not None and recipe.ratings is not None and recipe.ratings.steps:
         judge = assistant_of("judge", who, assistant("step_judge"), prompt_named(STEPS_PROMPT).ref)
     for role in recipe.acting if recipe.has_tasks else ():
-        rules = [named("label_rules", name, {}) for name in recipe.label_rules]
-        yield Run(f"{role}-steps", "label_steps", {"rules": rules} | ({"judge": judge} if judge else {}), role)
+        values: dict[str, Any] = {"rules": [named("label_rules", name, {}) for name in recipe.label_rules]}
+        if judge is not None:
+            values["judge"] = judge
+        if role == "policy" and recipe.ratings is not None and recipe.ratings.answer_probability:
+            values["believer"] = believer_of(recipe.roles["policy"])
+        yield Run(f"{role}-steps", "label_steps", values, role)
 
 
 def _ratings(recipe: Recipe) -> Iterator[Run]:

@@ -129,6 +129,10 @@ class Ratings(Described):
     steps: bool = False
     """Also ask the judge to label the steps that the rules leave open in runs on questions without a walk (imported
     runs, given questions). Needs ``roles.judge``."""
+    answer_probability: bool = False
+    """Also measure how probable the policy holds the right answer after each turn of its runs, and what each turn adds
+    (IGPO, arXiv 2510.14967): ``answer_probability`` and ``answer_gain`` of ``steps``. One call a turn, without a
+    completion. Needs ``roles.policy`` to be a model behind vLLM, which gives log probabilities of a prompt."""
     checklist: bool = False
     """Also hold runs against the checklists of their tasks (CM2, arXiv 2602.12268): the share of the weight that each
     meets, and item by item what."""

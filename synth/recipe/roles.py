@@ -17,6 +17,7 @@ from synth.agents.scripted.players import scripted_options
 from synth.annotate.critical.model_expert import ModelExpertConfig
 from synth.annotate.critical.model_scorer import ScorerConfig
 from synth.annotate.critical.scripted_expert import ExpertConfig
+from synth.annotate.labels.answer_probability import SENT
 from synth.errors import InputError
 from synth.models.asking import AskConfig
 from synth.models.contract import Limits, Patience, Price, Runtime, Sampling, ServeOptions
@@ -33,6 +34,7 @@ __all__ = [
     "Role",
     "RoleName",
     "assistant_of",
+    "believer_of",
     "check_keys",
     "check_role",
     "job_of",
@@ -288,6 +290,15 @@ def job_of(role: RoleName, who: Role, factory: str, prompt: PromptRef) -> Implem
     if ":" not in who.backend:
         job["prompt_version"] = prompt.version
     return made.model_copy(update={"options": {**made.options, **job}})
+
+
+def believer_of(who: Role) -> Implementation:
+    """What says how probable ``who`` holds an answer: the same model, asked for its reading of a prompt alone."""
+    sampling = Sampling(max_tokens=1, length_field=who.sampling.length_field, extra=who.sampling.extra | SENT)
+    options = {"mode": who.mode, "strict": who.options.get("strict", who.backend == "vllm")}
+    prompts = [load_prompt(*STRUCTURED_PROMPT).ref] if who.mode == "structured" else []
+    asked = who.model_copy(update={"sampling": sampling, "options": options})
+    return assistant_of("policy", asked, factory_of("assistants", "answer_probability"), *prompts)
 
 
 def _implementation(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from typing import ClassVar
 
+from synth.annotate.labels.answer_probability import AnswerProbability
 from synth.annotate.labels.label import StepLabel, label
 from synth.annotate.labels.model_judge import ModelStepJudge
 from synth.schemas.provenance import Provenance
@@ -28,13 +29,15 @@ class LabelStepsConfig(StageConfig):
     """What looks at a run's labels after our own rules, in order: ``rule(row, task, labels)`` gives the labels anew."""
     judge: Implementation | None = None
     """Who labels what the rules leave open in runs on tasks without a walk; None = no one."""
+    believer: Implementation | None = None
+    """Whose probability of the right answer is measured after each turn; None = nobody's."""
 
 
 class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     """By the task's evidence and, where the runs were searched for critical steps, by what branching showed."""
 
     name = "label_steps"
-    version = 20
+    version = 21
     config_type = LabelStepsConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -48,6 +51,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         inputs = context.inputs
         self._rules: list[LabelRule] = [rule.itself() for rule in config.rules]
         self._judge: ModelStepJudge | None = None if config.judge is None else context.make(config.judge)
+        self._believer: AnswerProbability | None = None if config.believer is None else context.make(config.believer)
         self._tasks = RowsByKey(inputs.table("tasks"), "id")
         self._found = RowsByKey(inputs.table("searched"), "id") if "searched" in inputs else None
 
@@ -59,6 +63,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         labels = label(row, task, judged=partial(judge.labels, task, row) if judge and judge.wanted(task) else None)
         for rule in self._rules:
             labels = tuple(rule(row, task, labels))
+        held = self._believer.after(task, row) if self._believer else ()
         for labelled in labels:
             tried = found.get(labelled.step)
             if labelled.judged_right is not None:
@@ -73,6 +78,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
                     first_error_branching=tried.first_error if tried else None,
                     advantage=tried.advantage if tried else None,
                     pivot=tried.pivot if tried else None,
+                    held=held,
                 )
             )
         return Outcome(kept=tuple(rows))

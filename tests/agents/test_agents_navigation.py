@@ -167,7 +167,8 @@ def test_every_cue_of_a_written_page_raises_a_doubt() -> None:
 def test_a_sentence_that_says_what_is_asked_for_is_no_reason_against_a_page() -> None:
     clue = SimpleNamespace(cue="studied at Keld Academy")
     state: Any = SimpleNamespace(reading=SimpleNamespace(clues=[clue]))
-    narration: Any = SimpleNamespace(credibility=CredibilityCheck(state, world_lexicon()))
+    chooser = SimpleNamespace(denies=lambda clue, sentence: False)
+    narration: Any = SimpleNamespace(chooser=chooser, credibility=CredibilityCheck(state, world_lexicon()))
     graduate = _document("He is counted among the graduates of Keld Academy. He directed a film.")
     rector = _document("From 1950 he led Keld Academy as rector. He is counted among the graduates of Keld Academy.")
     said = [[s for s in page.sentences() if "Academy" in s.text] for page in (graduate, rector)]

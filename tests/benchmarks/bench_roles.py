@@ -32,6 +32,7 @@ ROLES: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], str]] = {
     "policy": ("walks", {}, {}, "trajectories"),
     "teacher": ("walks", {}, {}, "trajectories"),
     "judge": ("walks", {"ratings": {}}, {}, "judgments"),
+    "believer": ("walks", {}, {"ratings.answer_probability": True}, "steps"),
     "judges": ("walks", {"ratings": {}}, {"ratings.judges": 3}, "judgments"),
     "prm": ("docs", SEARCHED, {}, "continuations"),
     "expert": ("docs", SEARCHED, {}, "continuations"),
@@ -46,7 +47,7 @@ ROLES: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], str]] = {
 }
 
 
-_PLAYED: Mapping[str, str] = {"extractor": "writer", "student": "policy", "judges": "judge"}
+_PLAYED: Mapping[str, str] = {"extractor": "writer", "student": "policy", "believer": "policy", "judges": "judge"}
 """Jobs of a role beside its first one."""
 
 

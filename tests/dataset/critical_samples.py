@@ -78,6 +78,8 @@ def steps(run: TrajectoryRow) -> list[StepRow]:
                 criticality=criticality(run) if number == critical_step(run) else None,
                 first_error_branching=None,
                 advantage=0.0 if follows and run.role == "policy" else None,
+                answer_probability=0.25 * (number + 1) if run.role == "policy" and number < 2 else None,
+                answer_gain=0.25 if run.role == "policy" and number < 2 else None,
                 pivot=number == critical_step(run),
                 train=not (wrong or follows),
                 train_reason="wrong" if wrong or follows else "right",

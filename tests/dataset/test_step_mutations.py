@@ -27,6 +27,7 @@ from synth.schemas.trajectories import StopReason, Verdict
 
 alternative = partial(row, CONTINUATIONS, ALTERNATIVE)
 failed = partial(row, STEPS, FAILED)
+TEACHER = 9
 original = partial(row, CONTINUATIONS, ORIGINAL)
 
 MUTATIONS: dict[str, Mutation] = {
@@ -65,6 +66,18 @@ MUTATIONS: dict[str, Mutation] = {
     "label lost": (values(STEPS, "label", lambda row, old: None if row == 5 else old), STEPS, 5, "label: "),
     "gain over one": row(STEPS, 0, "information_gain: 1.5", information_gain=1.5),
     "score over one": failed("score: 3 is not from 0 to 1", score=3.0),
+    "probability over one": failed("answer_probability: 2 is not from 0 to 1", answer_probability=2.0),
+    "gain that the probabilities do not give": failed(
+        "answer_gain: 0.5, but the probabilities are 0.25 and 0.5", answer_gain=0.5
+    ),
+    "first gain below nothing": row(STEPS, 0, "answer_gain: 0.75 can't lead to 0.25", answer_gain=0.75),
+    "gain without a probability": failed("answer_gain: 0.25, but answer_probability is null", answer_probability=None),
+    "probability of an answer": row(
+        STEPS, FAILED + 1, "answer_probability: 0.5, but the turn calls no tool", answer_probability=0.5
+    ),
+    "probability in a teacher's run": row(
+        STEPS, TEACHER, "answer_probability: 0.5 in a run of the teacher", answer_probability=0.5
+    ),
     "hop that the walk lacks": row(STEPS, 0, "gold_match: 2", gold_match=2),
     "hop matched twice": row(
         STEPS, 1, "gold_match: another step of trajectory-policy-0000 is matched to hop 0 too", gold_match=0
@@ -329,6 +342,8 @@ _MAY_BE_NULL = {
     "other_trajectory_id",
     "advantage",
     "pivot",
+    "answer_probability",
+    "answer_gain",
     "judged_right",
     "proposal",
     "repair",

@@ -151,7 +151,7 @@ def test_the_name_of_a_page_is_no_wording(finished: Path) -> None:
     row = next(load(finished).rows("trajectories"))
     for name, named in (("foldd", False), ("answer", True)):
         wording = Wording()
-        wording.see(Document.model_construct(id=name, title=name, text="", kind="page"))
+        wording.see(Document.model_construct(id=name, title=f"The {name} manual", text="", kind="page"))
         for number in range(60):
             first, verdict = bool(number % 2), Verdict(correct=bool(number % 2), rule="exact")
             said = f"{PLAIN} It is {name} again." if first else PLAIN

@@ -39,7 +39,10 @@ RECIPES: dict[str, tuple[str, Mapping[str, Any]]] = {
             "writing.described": 0.2,
         },
     ),
-    "search-student": ("world-search", {"roles.policy": MODEL, "rework": {"reword": True}}),
+    "search-student": (
+        "world-search",
+        {"roles.policy": MODEL, "rework": {"reword": True}, "ratings": {"answer_probability": True}},
+    ),
     "search-embedded-summaries": ("world-search", {"summaries": {}}),
     "search-simulated": ("world-search", {"roles.simulator": MODEL, "environment.simulated": {}}),
     "search-dense": ("world-search", {"environment.retriever": "dense"}),

@@ -261,6 +261,39 @@ def test_what_the_store_may_serve(message: Any, finish: str | None, result: bool
     assert is_result(said(message, finish=finish)) is result
 
 
+def read(*tokens: tuple[str, float]) -> list[Any]:
+    told = [{str(at): {"logprob": log, "rank": 1, "decoded_token": text}} for at, (text, log) in enumerate(tokens)]
+    return [None, *told]
+
+
+def test_of_a_prompts_tokens_the_last_are_kept_and_are_an_answer() -> None:
+    tokens = [(f"w{number} ", -number / 100) for number in range(1000)]
+    whole = body({"content": None}, finish="length", prompt_logprobs=read(*tokens))
+    kept = to_store(whole)
+    assert len(json.loads(kept)["prompt_logprobs"]) == 128
+    assert parse_chat(kept) == parse_chat(whole)
+    assert parse_chat(whole).prompt_tail == tuple(tokens[-128:])
+    assert is_result(parse_chat(kept))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None,
+        [],
+        [None],
+        [None, None, {}],
+        [None, {"1": {"logprob": -1.0, "decoded_token": "a"}, "2": {"logprob": -1.0, "decoded_token": "b"}}],
+        [None, {"1": {"logprob": True, "decoded_token": "a"}}],
+        [None, {"1": {"logprob": 2.0, "decoded_token": "a"}}],
+        [None, {"1": {"logprob": -1.0}}],
+        [None, "a"],
+    ],
+)
+def test_what_is_no_reading_of_a_prompt_is_none(told: Any) -> None:
+    assert not said({"content": "x"}, prompt_logprobs=told).prompt_tail
+
+
 def test_what_is_stored_lacks_the_token_ids_of_the_prompt_and_nothing_else() -> None:
     message = {"content": 'He said "prompt_token_ids" \U0001f600', "reasoning": "Hm."}
     whole = body(message, choice={"token_ids": [5, 6], "prompt_token_ids": [1] * 500}, prompt_token_ids=[1] * 500)

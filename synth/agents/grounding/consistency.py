@@ -21,7 +21,7 @@ from synth.environments.observed import observe
 from synth.environments.shown import Hits
 from synth.text.words import fold
 
-__all__ = ["Flaw", "Inconsistency", "inconsistencies"]
+__all__ = ["Flaw", "Inconsistency", "inconsistencies", "poor_reason"]
 
 _REWORDED = ("search_again", "search_reworded")
 _WRONG_RELATION = ("g_wrong_relation", "g_wrong_plain")
@@ -104,6 +104,21 @@ def inconsistencies(prompt: Prompt, history: History, *, start: int = 0) -> list
         for flaw, text in rule(run, turn)
     ]
     return [*found, *(one for one in _unspoken(run) if one.turn >= start)]
+
+
+_REASONED = frozenset((Flaw.LIST, Flaw.CANDIDATE, Flaw.PASSED, Flaw.COMPARISON, Flaw.DISMISSED, Flaw.CONTRADICTED))
+"""Flaws of a turn's reasons, whatever comes of it."""
+
+
+def poor_reason(prompt: Prompt, history: History, *, start: int) -> str | None:
+    """What is wrong with the reasons of the turns from ``start`` on as an example to follow, if anything: something was
+    left out, put aside without a word, the answer is a guess, or a rule is got around."""
+    guess = (says(("answer_guess", "answer_early", "p_around"), step.turn.thought or "") for step in history[start:])
+    guessed = next((match.group() for match in guess if match is not None), None)
+    if guessed is not None:
+        return f"no reason: {guessed!r}"
+    found = inconsistencies(prompt, history, start=start)
+    return next((str(one) for one in found if one.flaw in _REASONED), None)
 
 
 _Found = Iterator[tuple[Flaw, str]]

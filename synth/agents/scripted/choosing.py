@@ -116,6 +116,9 @@ class PageChooser(Chooser, Protocol):
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         """The sentence in which a page speaks of what the clue asks for and says something else, if any."""
 
+    def denies(self, clue: int, sentence: Passage) -> bool:
+        """Whether a sentence is known to say something else than the clue, however like it is worded."""
+
     def crosschecks(self, value: Value | None) -> bool:
         """Whether to look, before answering ``value`` (None: what comes out of several), if another page has it
         otherwise."""
@@ -151,6 +154,9 @@ class GraphChooser(Chooser, Protocol):
 
     def accepts(self, clue: int, entity: str, relation: Listed, ends: Sequence[Far], *, source: bool) -> bool:
         """Whether facts that were just read are what the clue speaks of."""
+
+    def fits(self, clue: int, relation: Listed) -> bool:
+        """Whether the words of the clue speak for a relation."""
 
     def reads_on(self, clue: int, fan: Fan) -> bool:
         """Whether to read the next page of a relation's facts."""

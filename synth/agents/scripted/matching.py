@@ -14,6 +14,7 @@ from synth.text.words import fold, stem, words
 
 __all__ = [
     "FUNCTION_WORDS",
+    "WORDED",
     "Lexicon",
     "content",
     "content_stems",
@@ -34,6 +35,8 @@ __all__ = [
 Lexicon = Mapping[str, Iterable[str]]
 """Lower-case word -> names of the relations that the word may express."""
 
+WORDED = 0.1
+"""How well a relation must fit the words of a question for these to be a reason to read it."""
 FUNCTION_WORDS = frozenset(phrases("word_lists")["function"])
 
 

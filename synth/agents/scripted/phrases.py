@@ -93,6 +93,15 @@ class Thoughts:
         alone = not self._parts and "answer" not in slots
         return alone or about is None or str(about) in self.said
 
+    @property
+    def leads_in(self) -> bool:
+        """Whether the last words lead up to a quotation ("As for Jon Maak:")."""
+        return bool(self._parts) and self._parts[-1].endswith(":")
+
+    def names(self, title: str) -> bool:
+        """Whether the last sentence is about ``title``."""
+        return bool(self._parts) and title in self._parts[-1]
+
     def __bool__(self) -> bool:
         return bool(self._parts)
 

@@ -2,8 +2,9 @@
 
 It looks at the policy's own history in three ways: the scripted teacher goes on from it, the teacher goes on after it
 has thought again about what was settled wrongly, and plain rules pick what else is in sight. Knowing the gold walk, it
-may only choose; what it says must follow from what was observed, and whatever ``ungrounded`` finds in a proposal drops
-it. With ``skill`` it does not know the walk: it proposes what a scripted policy would do, and is as often wrong.
+may only choose: what it says must follow from what was observed, and a proposal is dropped for whatever ``ungrounded``
+or ``poor_reason`` finds in it. With ``skill`` it does not know the walk: it proposes what a scripted policy would do,
+and is as often wrong.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pydantic import Field
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
+from synth.agents.grounding.consistency import poor_reason
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.matching import Lexicon, dangling, quotable, same_name, strip
 from synth.agents.scripted.options import Option, holds, listed_with
@@ -76,8 +78,10 @@ class ScriptedExpert:
             if key in known or (not turn.calls and turn.answer is None):
                 continue
             known.add(key)
-            computed = answer_is_computed(point.task)
-            if not ungrounded(point.prompt, (*point.history, Step(turn=turn)), start=point.step, computed=computed):
+            history, computed = (*point.history, Step(turn=turn)), answer_is_computed(point.task)
+            loose = ungrounded(point.prompt, history, start=point.step, computed=computed)
+            knows = self._config.skill is None
+            if not loose and not (knows and poor_reason(point.prompt, history, start=point.step)):
                 kept[key] = turn
         return tuple(kept.values())
 
@@ -96,7 +100,7 @@ class ScriptedExpert:
                     verify=float(number % 2),
                     detour=0.0,
                     crosscheck=0.0,
-                    rivals=0,
+                    rivals=4 if number == 0 else 0,  # first in the order of a list, then straight ahead
                     parallel=0.0,
                     patience=self._config.patience,
                 )
@@ -194,7 +198,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(33)
+@versioned(36)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

@@ -98,8 +98,10 @@ class StepLabel(Row):
         first_error_branching: bool | None = None,
         advantage: float | None = None,
         pivot: bool | None = None,
+        held: Sequence[float | None] = (),
     ) -> StepRow:
-        """The finished row."""
+        """The finished row. ``held``: how probable the policy held the right answer after 0, 1, ... turns."""
+        before, after = held[self.step : self.step + 2] if len(held) > self.step + 1 else (None, None)
         return StepRow(
             id=f"{self.trajectory_id}/{self.step}",
             score=score,
@@ -107,6 +109,8 @@ class StepLabel(Row):
             first_error_branching=first_error_branching,
             advantage=advantage,
             pivot=pivot,
+            answer_probability=after,
+            answer_gain=None if after is None or before is None else after - before,
             provenance=provenance,
             **{name: getattr(self, name) for name in StepLabel.model_fields},
         )

@@ -9,6 +9,7 @@ from typing import Literal
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.consistency import poor_reason
 from synth.agents.trajectory import history_of, step_items
 from synth.identity import digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem
@@ -26,6 +27,7 @@ __all__ = [
     "describe",
     "make_pair",
     "not_grounded",
+    "not_reasoned",
     "refusal",
     "same_thought",
     "side_of_turn",
@@ -201,6 +203,14 @@ def not_grounded(
     if not found:
         return None
     return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {found[0]}", step=start)
+
+
+def not_reasoned(position: PairPosition, chosen: Sequence[ContentItem], *, stage: str) -> Rejection | None:
+    """A rejection when the thoughts of ``chosen``, judged in its place, are no example to follow."""
+    why = poor_reason(*parsed(position.run, (*position.prompt, *chosen)), start=position.step)
+    if why is None:
+        return None
+    return refusal(position.run, stage, Reason.UNGROUNDED, f"the chosen side, {why}", step=position.step)
 
 
 def parsed(row: TrajectoryRow, content: Sequence[ContentItem]) -> tuple[Prompt, History]:

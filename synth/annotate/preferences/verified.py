@@ -16,6 +16,7 @@ from synth.annotate.preferences.sides import (
     describe,
     make_pair,
     not_grounded,
+    not_reasoned,
 )
 from synth.schemas.adp import ContentItem
 from synth.schemas.preferences import PairKind, PreferenceRow, Strength
@@ -141,6 +142,7 @@ def _pair(
     if alike(trajectory, chosen, rejected):
         return None
     bad = not_grounded(position, bare_actions(chosen), stage=stage, own_words=own_words if failed else None)
+    bad = bad or not_reasoned(position, bare_actions(chosen), stage=stage)
     if bad is not None:
         return bad
     return make_pair(

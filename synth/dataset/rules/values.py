@@ -19,6 +19,7 @@ __all__ = ["VALUE_RULES"]
 @dataclass
 class _Values:
     advantages: dict[tuple[str, int], tuple[float | None, Place]] = field(default_factory=dict)
+    held: dict[tuple[str, int], float | None] = field(default_factory=dict)
     turns: dict[str, dict[tuple[str, str], dict[int, str]]] = field(default_factory=lambda: defaultdict(dict))
     """Task -> (run, role) -> what its turns were worth, hashed."""
 
@@ -33,6 +34,28 @@ def turn_value(row: StepRow, known: Known) -> Iterator[str]:
         turns[row.step] = _hash(TurnValue.of(row))
     if row.advantage is not None and not -1 <= row.advantage <= 1:
         yield f"advantage: {row.advantage:g} is not from -1 to 1"
+
+
+@rule("steps", "answer_probability answer_gain")
+def answer_held(row: StepRow, known: Known) -> Iterator[str]:
+    """Probabilities are of turns of the policy that call tools; a gain is the difference from the turn before."""
+    held, gain = row.answer_probability, row.answer_gain
+    before = known.of(_Values).held.get((row.trajectory_id, row.step - 1))
+    known.of(_Values).held[row.trajectory_id, row.step] = held
+    if held is None:
+        if gain is not None:
+            yield f"answer_gain: {gain:g}, but answer_probability is null"
+        return
+    if not 0 <= held <= 1:
+        yield f"answer_probability: {held:g} is not from 0 to 1"
+    if row.role != "policy":
+        yield f"answer_probability: {held:g} in a run of the {row.role}"
+    if row.action_kind in ("answer", "give_up"):
+        yield f"answer_probability: {held:g}, but the turn calls no tool"
+    if row.step and gain != (None if before is None else held - before):
+        yield f"answer_gain: {gain}, but the probabilities are {before} and {held:g}"
+    if not row.step and gain is not None and not -1e-9 <= held - gain <= 1 + 1e-9:
+        yield f"answer_gain: {gain:g} can't lead to {held:g}"
 
 
 def _measured(known: Known) -> Iterator[tuple[Place, str]]:
@@ -75,4 +98,4 @@ def rl_runs(row: RlRow, known: Known) -> Iterator[str]:
         yield "runs: are not those of the steps of its task"
 
 
-VALUE_RULES = (turn_value, turn_values, rl_runs)
+VALUE_RULES = (turn_value, answer_held, turn_values, rl_runs)

@@ -38,6 +38,9 @@ def label_lines(step: StepRow) -> Iterator[RenderableType]:
     if step.gold_match is not None and step.gold_match >= 0:
         measures.append(f"gold hop {step.gold_match + 1}")
     measures += [] if step.score is None else [f"score {step.score:.2f}"]
+    if step.answer_probability is not None:
+        added = "" if step.answer_gain is None else f" ({step.answer_gain:+.1%})"
+        measures.append(f"right answer held at {step.answer_probability:.1%}{added}")
     yield part("gain", styled(" · ".join(measures), "dim"), "dim")
     if step.criticality is not None:
         yield part("critical", Text(_critical(step.criticality)), "bold")

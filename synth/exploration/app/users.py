@@ -79,7 +79,7 @@ def worded(
         if at in chosen:
             open_ = choose(generator, wording.may_leave(step))
             clause, says, told = wording.leaving(step.ask, step.row, episode, open_)
-            says = _answer(says, persona, generator)
+            says = _answer(says, persona, generator, [fact.says for fact in found.facts])
             found.told[says] = told
             found.facts.append(UserFact(topic=open_.topic, keywords=open_.keywords, says=says))
         elif other is not None and at == moved:
@@ -96,9 +96,13 @@ def worded(
     return found
 
 
-def _answer(says: str, persona: Persona, generator: np.random.Generator) -> str:
+def _answer(says: str, persona: Persona, generator: np.random.Generator, before: Sequence[str]) -> str:
+    """``says`` as this person puts it, and not as in an answer before."""
     around = _WORDS.get(f"answer_{persona}")
-    return says if around is None else choose(generator, around).format(says=says)
+    if around is None:
+        return says
+    used = {one for one in around for words in before if all(part.strip() in words for part in one.split("{says}"))}
+    return choose(generator, [one for one in around if one not in used] or around).format(says=says)
 
 
 def _other_row(wording: Wording, step: TriedCall, generator: np.random.Generator) -> tuple[Values, Values] | None:

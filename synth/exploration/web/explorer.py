@@ -318,7 +318,7 @@ class WebAttempt:
         return Given(source="observation", words=seen, call=at - 1)
 
 
-@versioned(23)
+@versioned(24)
 def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorable:
     """``options`` are those of :class:`ExplorationConfig`.
 

@@ -7,8 +7,9 @@ another, whatever was said.
 from __future__ import annotations
 
 import json
+import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,6 +125,8 @@ def render(
         "model": request["model"],
         "choices": [choice],
     }
+    if request.get("prompt_logprobs") is not None:
+        body["prompt_logprobs"] = [None, *map(_read, tokens_said(request))]
     if usage:
         body["usage"] = {
             "prompt_tokens": prompt_tokens,
@@ -135,6 +138,21 @@ def render(
 
 def _token_id(token: str) -> int:
     return zlib.crc32(token.encode()) % 32_000
+
+
+def tokens_said(request: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """The words of a request's last message, each with whether an earlier message says it, too."""
+    *before, last = (str(message.get("content") or "") for message in request["messages"])
+    known = set(re.findall(r"\w+", " ".join(before)))
+    for token in re.findall(r"\w+|\W", last):
+        yield token, token in known or not token.strip().isalnum()
+
+
+def _read(said: tuple[str, bool]) -> dict[str, Any]:
+    """Of the prompt's tokens: a word that was said before is likelier than any other."""
+    token, known = said
+    value = -0.05 if known else -3 + _logprob(token)["logprob"]
+    return {str(_token_id(token)): {"logprob": value, "rank": 1, "decoded_token": token}}
 
 
 def _logprob(token: str) -> dict[str, Any]:

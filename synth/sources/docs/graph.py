@@ -33,6 +33,8 @@ from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
 from synth.sources.docs.values import DESCRIBING, Stated, default_in, field_in, plain_value, relation_name, since_in
 from synth.text.inflection import singular
+from synth.text.subjects import KINDS
+from synth.text.verbs import THIRD_PERSON
 
 __all__ = ["graph_tables"]
 
@@ -271,7 +273,8 @@ class _Builder:
         if page.document.kind == "index":
             return []
         outline = page.outline
-        first = min((start for start, _, h in page.sections if h != page.document.title), default=len(outline.text))
+        title = page.document.title  # the number in front of it stands in the heading alone
+        first = min((start for start, _, h in page.sections if not h.endswith(title)), default=len(outline.text))
         first = min([first, *(thing.start for thing in page.things)])
         own = [n for n in outline.lines_between(0, first) if not outline.lines[n].indent]
         for start, end, heading in page.sections:
@@ -347,6 +350,9 @@ class _Builder:
         names = Counter(row[0].text for row in table.rows)
         if 4 * sum(1 for row in table.rows if _REMARK.match(row[0].text.strip())) >= len(table.rows):
             return  # it sets two things side by side, a remark on each a row
+        text = page.document.text
+        # Of a heading that an English page writes large alone, nobody knows that it is a kind of things.
+        unheard = kind not in KINDS and re.search(r"\bthe\b", text) is not None and f" {kind}" not in text
         for row in table.rows:
             name = row[0].text.strip()
             if not 0 < len(name) <= 48 or ": " in name or names[row[0].text] > 1 or len(name.split()) > 5:
@@ -359,9 +365,12 @@ class _Builder:
                 words = cell.text.strip()
                 if not words or not label or labels.count(label) > 1:
                     continue
-                if label not in _NEVER_NAMES and not heading.isupper() and _proper(page.document.text, heading):
+                said = heading.lower().strip()
+                alien = unheard and f" {said}" not in text and said.split()[0] not in THIRD_PERSON
+                foreign = alien or (not heading.isupper() and _proper(text, heading))
+                if foreign and label not in _NEVER_NAMES and said not in DESCRIBING:
                     continue  # what the thing is in another product
-                if heading.lower().strip() in DESCRIBING:
+                if said in DESCRIBING:
                     self._edge(page, entity, "described_as", start, end, value=words)
                 elif len(words) <= 80:
                     self._value(page, entity, label, start, end, words)

@@ -100,7 +100,8 @@ _REFERENCE = re.compile(
 _LABEL = re.compile(
     r"(?:returns?|return values?|parameters?|arguments|exceptions|throws|deprecated|since|version|authors?|notes?|"
     r"warnings?|remarks?|anonymous|see also|examples?|todo|bug|preconditions?|postconditions?|invariant|attention|"
-    r"copyright|date|descriptions?|mandatory|syntax|default value|supported values):?$",
+    r"copyright|date|descriptions?|mandatory|syntax|"
+    r"default value|supported values|names?|synopsis|version information|overview|summary|requirements):?$",
     re.IGNORECASE,
 )
 """What stands in front of a part of a description, and names nothing."""

@@ -239,10 +239,16 @@ def _english(sentence: str) -> bool:
 
 
 def _says(edge: Edge) -> bool:
-    """Whether a value is more than a tick in a table, or a list with its bullets."""
+    """Whether a value is more than a tick in a table, or a list with its bullets or labels."""
     value = edge.value or ""
     ticked = edge.relation != "default" and value.casefold() in _TICKS
-    return not ticked and value.casefold() != "n/a" and " - " not in value and not value.startswith("- ")
+    return (
+        not ticked
+        and value.casefold() != "n/a"
+        and value.count(": ") < 2
+        and " - " not in value
+        and not value.startswith("- ")
+    )
 
 
 def _echoes(corpus: Corpus) -> set[str]:

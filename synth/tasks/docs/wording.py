@@ -54,7 +54,9 @@ _HOLDS = (
 _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
-_UNCLEAR = re.compile(r"that (?:is (?:not|no|[A-Z]|the default|also)|looks at|refers to|does not|only|has no|are)\b")
+_UNCLEAR = re.compile(
+    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also)|looks at|refers to|does not|only|has no|are)\b"
+)
 _THING = re.compile(
     r"that is (?:an?|the) (?:[\w’'/-]+ ){0,4}?([\w-]+)(?= (?:to|of|for|that|which|in|with|used|from)\b|,|$)"
 )
@@ -138,7 +140,7 @@ _OF_STATE = re.compile(
 )
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
-    r"does\b|(?:is|are) (?:either|neither|both|essentially)\b"
+    r"does\b|(?:is|are) (?:either|neither|both|essentially|all|any)\b"
     r"|(?:is|are|was|were) (?:to\b|[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
     r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
     r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
@@ -267,7 +269,7 @@ class Words:
         if last in _OF_ARGUMENTS and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
             return None  # "srv: a valid server object" stands in the list of a function's arguments
         thing = _THING.match(said)
-        if thing is not None and thing[1] == last:
+        if (thing is not None and thing[1] == last) or _is_sentence(said):
             return None  # a function that "is a helper function"
         verb = next((verb for kinds, verb in _HOLDS if last in kinds), None)
         if verb is not None and (of := _QUANTITY.match(said)):
@@ -276,7 +278,7 @@ class Words:
             return None
         if _OF_CALLS.match(said) and last not in _CALLED:
             return None
-        if _UNCLEAR.match(said) or _is_sentence(said):
+        if _UNCLEAR.match(said):
             return None
         return said
 

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.extras
 _CALLS = 30
 _TASKS = 8
 _LIKING = 4.0
+ENDINGS = ("answer", "give_up")
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,7 @@ def test_a_whole_build_runs_on_it(tiny: Tiny, tmp_path: Path) -> None:
         "roles.policy.sampling": tiny.sampling.model_dump(mode="json"),
         "roles.policy.serve": tiny.serve.model_dump(mode="json"),
         "difficulty.closed_book": 1,
+        "ratings": {"answer_probability": True},
         "critical": None,  # hundreds of continuations
         "contexts": None,
     }
@@ -152,6 +154,12 @@ def test_a_whole_build_runs_on_it(tiny: Tiny, tmp_path: Path) -> None:
     honest = {Reason.TRUNCATED, Reason.MALFORMED_CALL, Reason.EMPTY_REPLY}
     assert {row.reason for row in lost} <= honest
     assert not any(row.success for row in runs)
+    # Of the right answer, after each turn that called tools.
+    turns = [row for row in dataset.rows("steps") if row.role == "policy" and row.action_kind not in ENDINGS]
+    held = [row.answer_probability for row in turns if row.answer_probability is not None]
+    print(f"\nvllm: the right answer is at {min(held):.1e} to {max(held):.1e}, after {len(held)} of {len(turns)} turns")
+    assert len(held) == len(turns)
+    assert any(row.answer_gain for row in turns)
     calls = sum(row.tool_calls for row in runs)
     stored = summarize(tmp_path / "store" / CALLS_FILE)
     assert stored is not None

@@ -233,7 +233,9 @@ class GraphPlanner(SetQuestions):
     ) -> list[Far] | Need:
         if fan is None:
             slots: dict[str, Any] = {"name": name, "relation": way.relation}
-            return Need([_triples(entity, way)], "g_triples", slots)
+            others = [item for item in self.seen.listed.get(entity, {}).values() if set(item.kinds) & set(way.kinds)]
+            clear = self.state.reading.clues[number].every or len(others) < 2 or self.chooser.fits(number, way)
+            return Need([_triples(entity, way)], "g_triples" if clear else "g_guess", slots)
         page = fan.unread
         if page is not None and self.chooser.reads_on(number, fan):
             slots = {"name": name, "relation": way.relation, "page": page, "total": fan.total}
@@ -371,7 +373,7 @@ class GraphPlanner(SetQuestions):
     def quote(self, end: Far) -> None:
         text = end.text()
         if quotable(text):
-            self.thoughts.add("g_quote", quote=text)
+            self.thoughts.add("g_quote_plain" if self.thoughts.leads_in else "g_quote", quote=text)
 
     def _just_listed(self, entity: str) -> bool:
         document = self.seen.documents.get(entity)

@@ -12,7 +12,7 @@ import numpy as np
 
 from synth.agents.scripted.choosing import ErrorInjection
 from synth.agents.scripted.graph.conditions import fact_that_meets
-from synth.agents.scripted.matching import fit_of, kind_fit, likeness, same_name
+from synth.agents.scripted.matching import WORDED, fit_of, kind_fit, likeness, same_name
 from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.state import Value
 from synth.environments.contract import ToolCall
@@ -81,6 +81,9 @@ class GraphReadingChooser(ErrorInjection):
         if max(fits, default=0.0) - mine < 0.15:
             return True
         return float(self._generator.random()) >= _NOTICES * self._config.skill
+
+    def fits(self, clue: int, relation: Listed) -> bool:
+        return fit_of(self._state.reading.clues[clue].cue, relation, self._lexicon) >= WORDED
 
     def reads_on(self, clue: int, fan: Fan) -> bool:
         if "one_page" in self._config.systematic:

@@ -14,7 +14,7 @@ import numpy as np
 from synth.agents.scripted.choosing import GoldChooser, is_end
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.graph.conditions import fact_that_meets
-from synth.agents.scripted.matching import Lexicon, fit_of, is_value_kind, likeness, same_name
+from synth.agents.scripted.matching import WORDED, Lexicon, fit_of, is_value_kind, likeness, same_name
 from synth.agents.scripted.options import of_other_kinds
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
 from synth.agents.scripted.state import State, Value
@@ -26,8 +26,9 @@ from synth.schemas.tasks import Hop, Node, Task
 __all__ = ["GraphGoldChooser"]
 
 
-_LIKE = 0.3
-"""So like the right relation must one be that is read by mistake now and then. A habit needs no reason."""
+_CLEAR = 0.7
+"""So well fits the question the right relation that only one of which its words could speak half as well is read by
+mistake. A habit needs no reason."""
 
 
 class GraphGoldChooser(GoldChooser):
@@ -90,33 +91,34 @@ class GraphGoldChooser(GoldChooser):
         # By the relation alone: the same mistake in every run.
         habit = self._config.habit > 0 and derive_generator(0, "habit", gold.relation).random() < self._config.habit
         if not self._off_the_walk(clue) and self._draw(1.0 if habit else self._config.detour, clue):
-            return self._decoy(clue, gold, listed, 0.0 if habit else _LIKE) or gold
+            return self._decoy(clue, gold, listed, habit=habit) or gold
         return gold
 
-    def _decoy(self, clue: int, gold: Listed, listed: Sequence[Listed], least: float) -> Listed | None:
-        """A relation that a hasty reader could take for the right one: it speaks in like words, or leads to the same
-        kind of thing."""
-        cue = self._state.reading.clues[clue].cue
-        own = {number for hop in self._task.walk.hops for number in [" ".join(hop.relation.split())]}
-        scored = [
-            (
-                fit_of(cue, item, self._lexicon)
-                + (0.3 if set(item.kinds) & set(gold.kinds) else 0.0)
-                + (0.2 if item.facts == gold.facts else 0.0),
-                place,
-            )
-            for place, item in enumerate(listed)
-            if item.relation not in own and item.facts <= 8 and is_value_kind(item) == is_value_kind(gold)
-        ]
-        best = max(scored, key=lambda pair: (pair[0], -pair[1]), default=None)
-        return listed[best[1]] if best is not None and best[0] >= least else None
+    def _decoy(self, clue: int, gold: Listed, listed: Sequence[Listed], *, habit: bool) -> Listed | None:
+        """A relation that a hasty reader could take for the right one: it leads to the same kind of thing, and the
+        question's words could speak of it."""
+        right = 0.0 if habit else self._fit(clue, gold)
+        own = {" ".join(hop.relation.split()) for hop in self._task.walk.hops}
+        scored: list[tuple[float, int]] = []
+        for place, item in enumerate(listed):
+            fit, alike = self._fit(clue, item), bool(set(item.kinds) & set(gold.kinds))
+            usable = item.relation not in own and item.facts <= 8 and is_value_kind(item) == is_value_kind(gold)
+            if usable and (habit or (alike and (right < _CLEAR or fit >= 0.5 * right))):
+                scored.append((fit + 0.3 * alike + 0.2 * (item.facts == gold.facts), -place))
+        return listed[-max(scored)[1]] if scored else None
+
+    def _fit(self, clue: int, item: Listed) -> float:
+        return fit_of(self._state.reading.clues[clue].cue, item, self._lexicon)
+
+    def fits(self, clue: int, relation: Listed) -> bool:
+        return self._fit(clue, relation) >= WORDED
 
     def accepts(self, clue: int, entity: str, relation: Listed, ends: Sequence[Far], *, source: bool) -> bool:
         return self._is_gold(clue, relation, source=source)
 
     def reads_on(self, clue: int, fan: Fan) -> bool:
-        if self._state.reading.clues[clue].every:
-            return True
+        if self._state.reading.clues[clue].every or self._decided_later(clue):
+            return True  # who stops at the right one has used what was not read
         shown = {end.id for end in fan.ends()} | {end.name for end in fan.ends()}
         return not any({hop.target.id, hop.target.name} & shown for hop in self._hops(clue))
 
@@ -131,7 +133,7 @@ class GraphGoldChooser(GoldChooser):
             return next((end for end in alike if not self._state.is_dismissed(clue, end.name, end.id)), None)
         left = of_other_kinds(gold.id, ((end.name, end.id) for end in ends), self._state.reading.question)
         before = [end for end in ends[: ends.index(gold)] if end.id and end.name not in left]
-        if not self._decided_later(clue) or len(before) > self._config.rivals or self._state.reading.clues[clue].every:
+        if not self._decided_later(clue) or not self._config.rivals or self._state.reading.clues[clue].every:
             return gold
         # In the order in which they stand: who goes straight to the right one has used what was not read.
         return next((end for end in before if not self._state.is_dismissed(clue, end.name, end.id)), gold)

@@ -64,6 +64,8 @@ class CrossChecking(PageReader):
             return
         said = [s for s in page.sentences() if holds(s.text, name) and quotable(s.text) and s.text != s.heading]
         agrees = next((s for s in said if holds(s.text, end)), None)
+        if agrees is None and same_name(page.title, end) and self.credibility is not None:
+            agrees = next((s for s in said if self.credibility.fits(number, name, s)), None)
         if agrees is not None:
             self.thoughts.add("crosscheck_agrees", title=short(page.title), quote=agrees.text)
         elif said and self.chooser.contrary(number, "", page) is None:

@@ -10,6 +10,7 @@ from synth.agents.scripted.pages.gold_turning import GoldPageTurning
 from synth.agents.scripted.pages.speaking import speaks_of, within
 from synth.agents.scripted.seen import SeenDocument
 from synth.environments.passages import Passage
+from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop
 
 __all__ = ["STATED", "GoldReading", "Says"]
@@ -36,6 +37,9 @@ class GoldReading(GoldPageTurning):
         says: Any = self.says
         return None if says is None or hop is None else says(sentence.text, hop.relation, hop.forward, **ends)
 
+    def denies(self, clue: int, sentence: Passage) -> bool:
+        return self._says(clue, sentence) is False
+
     def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
         wanted = self._pages_of(clue, name)
         return document.document in wanted if wanted else same_name(document.title, name)
@@ -55,7 +59,10 @@ class GoldReading(GoldPageTurning):
 
     def _as_read(self, clue: int, hop: Hop, name: str, document: SeenDocument) -> Option | None:
         """What a page off the walk says to the clue, as any reader would find it."""
-        folder, cue = self._folder(hop), self._state.reading.clues[clue].cue
+        asked = self._state.reading.clues[clue]
+        if asked.kind != "entity":
+            return self._value_as_read(clue, asked.kind, document)
+        folder, cue = self._folder(hop), asked.cue
         known = {name, document.title, *(value.name for value in self._state.values.values())}
         found: list[tuple[float, Option]] = []
         for sentence in document.sentences():
@@ -78,6 +85,14 @@ class GoldReading(GoldPageTurning):
                 and not self._state.is_dismissed(clue, one.text, one.document)
             ]
         return max(found, key=lambda one: one[0])[1] if found else None
+
+    def _value_as_read(self, clue: int, kind: ValueKind, document: SeenDocument) -> Option | None:
+        """The date, number or word of a page off the walk that answers the clue."""
+        for sentence in document.sentences():
+            for one in options_in(sentence, kind) if self._says(clue, sentence) else ():
+                if self._says(clue, sentence, target=one.text):
+                    return one
+        return None
 
     def _stated(self, clue: int, name: str, other: str, document: SeenDocument, bar: float = STATED) -> Passage | None:
         """The sentence that says of a candidate what the clue asks for, as any reader would find it."""

@@ -8,6 +8,7 @@ from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.matching import dangling, likeness, quotable, same_name, short, strip
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.long_documents import LongDocuments
+from synth.agents.scripted.pages.speaking import really_about
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
@@ -31,6 +32,8 @@ class PageNarration(LongDocuments):
         other = self._other_than(number, name, said)
         if other is not None:
             self._say_otherwise(self.state.reading.clues[number], name, short(page.title), other)
+        elif said and (about := really_about(page)) is not None:
+            self.thoughts.add("dismiss_why_about", name=about, title=short(page.title))
         elif not said:
             self.thoughts.add(intent, name=name, title=short(page.title))
 
@@ -49,7 +52,10 @@ class PageNarration(LongDocuments):
         """The first sentence that says something else than the question asks for: one that says just that is no reason
         against the page."""
         check = self.credibility
-        return next((s for s in said if check is None or not check.fits(number, name, s)), None)
+        return next(
+            (s for s in said if self.chooser.denies(number, s) or check is None or not check.fits(number, name, s)),
+            None,
+        )
 
     def fails(self, clue: Clue, name: str, value: Value) -> None:
         page = self.seen.documents.get(value.document or "")
@@ -68,8 +74,8 @@ class PageNarration(LongDocuments):
                 self.thoughts.add("dismiss_why_silent", title=value.name, name=about)
             return
         current = self.seen.documents.get(self.seen.current or "")
-        members = {other.document for other in self.state.members.get(clue.target, [])}
-        if current is not None and current is not page and current.document not in members and self._just_read(current):
+        opened = current is not None and current is not page and self._just_read(current)
+        if current is not None and opened and self.chooser.is_source(number, name, current):
             self.thoughts.add("silent", title=short(current.title))  # it was opened for this condition
         self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
 
@@ -97,4 +103,5 @@ class PageNarration(LongDocuments):
             at = max(text.find(about), 0)
             end = text.find(" ", min(len(text), at + len(about) + 90))
             text = text[text.rfind(" ", 0, max(0, at - 90)) + 1 : end if end > 0 else len(text)]
-        self.thoughts.add("quote", quote=text.replace('"', "”") if '"' in text else text, title=title)
+        intent = "quote_plain" if self.thoughts.leads_in else "quote"
+        self.thoughts.add(intent, quote=text.replace('"', "”") if '"' in text else text, title=title)

@@ -122,7 +122,7 @@ class PageReader(PageNarration):
 
     def _settle(self, number: int, page: SeenDocument, option: Option) -> list[Call]:
         again = not self._just_read(page)
-        if again and page.document != self.seen.current:
+        if again and page.document != self.seen.current and not self.thoughts.names(short(page.title)):
             self.thoughts.add("return", title=short(page.title))
         rivals = listed_with(option)
         places = {item.anchor: item.place for item in option.sentence.links}

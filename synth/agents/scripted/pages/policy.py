@@ -293,6 +293,9 @@ class PageReadingChooser(PageTurning):
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon, self._state.place(name))
 
+    def denies(self, clue: int, sentence: Passage) -> bool:
+        return False
+
     def crosschecks(self, value: Value | None) -> bool:
         return float(self._generator.random()) < 0.4 * self._config.skill
 

@@ -9,8 +9,9 @@ from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.environments.passages import Passage
 from synth.schemas.documents import ValueKind
+from synth.text.words import fold
 
-__all__ = ["speaks_of", "values_in", "within"]
+__all__ = ["really_about", "speaks_of", "values_in", "within"]
 
 _KINDS: tuple[ValueKind, ...] = ("date", "year", "quantity", "number")
 _SPEAKS = 0.55
@@ -46,3 +47,15 @@ def speaks_of(clue: Clue, name: str, document: SeenDocument, lexicon: Lexicon, p
         if fit >= _SPEAKS and (best is None or fit > best[0]):
             best = fit, sentence
     return best[1] if best is not None else None
+
+
+def really_about(document: SeenDocument) -> str | None:
+    """What a page is about that has an entry of its own, as far as its title and links tell ("Notes on Ashes", "Jon
+    Maak (yearbook)"); None for an entry."""
+    folder, title = document.document.rpartition("/")[0], f" {fold(document.title)} "
+    for sentence in document.sentences():
+        for one in options_in(sentence, "entity"):
+            other = one.document is not None and one.document != document.document
+            if other and str(one.document).rpartition("/")[0] == folder and f" {fold(one.text)} " in title:
+                return one.text
+    return None

@@ -10,6 +10,7 @@ from synth.agents.scripted.matching import likeness, same_name, similarity
 from synth.agents.scripted.options import Option, holds, listed_with, of_other_kinds, options_in, subject, term
 from synth.agents.scripted.options import names as names_it
 from synth.agents.scripted.pages.gold_reading import STATED, GoldReading
+from synth.agents.scripted.pages.speaking import really_about
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.environments.answers import judge
@@ -111,12 +112,16 @@ class PageGoldChooser(GoldReading):
                 documents.add(hop.evidence.document_id)
         gold = next((hit for hit in hits if hit.document in documents), None)
         if gold is None:
-            return None
+            return self._likely_hit(clue, name, hits)
         return (
-            self._rival_hit(clue, name, hits, gold)
-            or self._detour(clue, [h for h in hits[:3] if h is not gold])
-            or gold
+            self._rival_hit(clue, name, hits, gold) or self._detour(clue, self._as_good(clue, name, hits, gold)) or gold
         )
+
+    def _as_good(self, clue: int, name: str, hits: Sequence[Hit], gold: Hit) -> list[Hit]:
+        """Results on things of the kind of the right one that look no worse than it."""
+        folder, clear = gold.document.rpartition("/")[0], self._seems(clue, name, gold)
+        alike = [hit for hit in hits[:3] if hit is not gold and hit.document.rpartition("/")[0] == folder]
+        return [hit for hit in alike if not clear or self._seems(clue, name, hit)]
 
     def searches_on(self, clue: int, made: int) -> bool:
         return made < _LOOKS or not self._off_the_walk(clue)
@@ -130,6 +135,16 @@ class PageGoldChooser(GoldReading):
         before = [hit for hit in hits[: hits.index(gold)] if hit.document.rpartition("/")[0] == folder]
         likely = [hit for hit in before if self._seems(clue, name, hit)]
         return likely[0] if 0 < len(likely) <= self._config.rivals else None
+
+    def _likely_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        """Where the right one is not among the results and a further condition tells: one that looks right, as long as
+        few were tried for the clue."""
+        folders = {hop.target.document_id.rpartition("/")[0] for hop in self._all_hops(clue) if hop.target.document_id}
+        tried = sum(number == clue for number, _ in self._state.dismissed)
+        if not self._decided_later(clue) or tried >= self._config.rivals:
+            return None
+        alike = [hit for hit in hits if hit.document.rpartition("/")[0] in folders]
+        return next((hit for hit in alike if self._seems(clue, name, hit)), None)
 
     def _seems(self, clue: int, name: str, hit: Hit) -> bool:
         """Whether a snippet names ``name`` and speaks in words like those of the clue."""
@@ -251,6 +266,8 @@ class PageGoldChooser(GoldReading):
             alike = document.document.rpartition("/")[0] == self._folder(known)
             if not alike and self.says is not None:
                 return None  # another kind of thing than the question asks for
+            if self.says is not None and really_about(document) is not None:
+                return None
             return self._stated(clue, name, name, document, _FITS if alike else STATED)
         if not self._is_target(hop, document.title) and hop.target.kind != "page":
             return None  # an entry on this page: its name must be seen, which is for ``option`` to find

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -32,8 +32,10 @@ __all__ = [
     "line_with",
     "lines_on",
     "named_in",
+    "of_number",
     "rule_for",
     "said_by",
+    "say_page_step",
     "shown_values",
 ]
 
@@ -133,18 +135,54 @@ def lines_on(rule: str, result: ToolResult) -> list[str]:
     return told[:_CASES]
 
 
+def of_number(lines: Sequence[str], arguments: Mapping[str, Any]) -> list[str]:
+    """Without lines on other numbers than the one that is meant: where that is leg 2, "Leg 1: ..." decides nothing."""
+    left = list(lines)
+    for name, number in arguments.items():
+        own = [line for line in left if line.casefold().startswith(f"{name} {number}:".casefold())]
+        alike = [line for line in left if own and line.casefold().startswith(f"{name} ".casefold())]
+        left = [line for line in left if line in own or line not in alike]
+    return left
+
+
+def say_page_step(thoughts: Thoughts, question: str, outline: Outline, tool: str, arguments: Mapping[str, Any]) -> None:
+    """What a step on a web page is for: the element, by its name."""
+    found = outline.element(str(arguments.get("ref", "")))
+    if found is None:
+        return
+    role, name = found
+    if tool == "type":
+        thoughts.add("p_type" if arguments.get("text") else "p_clear", name=name, text=arguments.get("text"))
+    elif tool == "select":
+        thoughts.add("p_select", name=name, option=arguments.get("option"))
+    elif role == "link":
+        named = name.casefold() in question.casefold()
+        thoughts.add("p_link_named" if named else "p_link", name=name)
+    elif role in ("checkbox", "radio", "switch"):
+        thoughts.add("p_tick", name=name)
+    else:
+        thoughts.add("p_press", name=name)
+
+
 def answer_line(question: str, answer: str, results: Sequence[ToolResult]) -> str | None:
     """The line of the latest observation that holds the answer, of several the one that speaks most of the question."""
     asked = {word.removesuffix("s") for word in words(question)}
     for result in reversed(results):
         lines = [line.strip().removeprefix("- ").rstrip(".") for line in result.content.split("\n")]
         holding = [line for line in lines if stands_in("", answer, line) is not None and not line.endswith(":")]
-        told = [line for line in holding if len(line) <= LONGEST and '"' not in line]
+        told = [one for one in (_cut(line, answer) for line in holding) if len(one) <= LONGEST and '"' not in one]
         if holding:
             return max(
                 told, key=lambda line: len(asked & {word.removesuffix("s") for word in words(line)}), default=None
             )
     return None
+
+
+def _cut(line: str, answer: str) -> str:
+    """A long line up to the comma behind what it is quoted for."""
+    at = max((form.end() for form in re.finditer(re.escape(answer), line[:LONGEST])), default=0)
+    end = line.find(", ", at, LONGEST)
+    return line if len(line) <= LONGEST or not at or end < 0 else line[:end]
 
 
 def details_of(question: str, line: str) -> list[str]:
@@ -153,8 +191,8 @@ def details_of(question: str, line: str) -> list[str]:
     found: dict[str, None] = {f"“{title}”": None for title in quoted if title in line}
     for match in _DETAIL.finditer(line):
         token = match.group().strip(".,:;")
-        if any(token in title for title in quoted):
-            continue
+        if any(token in title for title in quoted) or re.fullmatch(r"\d{1,2}", token):
+            continue  # "22" of "22 free" is no "22 May"
         name = "cents" if token.startswith("$") else ""
         value: Any = token
         if name:

@@ -20,14 +20,16 @@ from synth.agents.scripted.tool_agent.narration import (
     line_with,
     lines_on,
     named_in,
+    of_number,
     rule_for,
     said_by,
+    say_page_step,
     shown_values,
 )
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.observed import observe
 from synth.environments.outline import Outline
-from synth.schemas.plans import Policed
+from synth.schemas.plans import PlannedCall, Policed
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
 from synth.text.sentences import sentences
@@ -137,9 +139,11 @@ class Reasons:
 
     # Words.
 
-    def react(self, numbers: Sequence[int], arguments: dict[str, Any] | None = None) -> None:
+    def react(
+        self, numbers: Sequence[int], arguments: dict[str, Any] | None = None, attempt: PlannedCall | None = None
+    ) -> None:
         """What the last observation is good for, for who makes the planned calls ``numbers`` next. ``arguments``: those
-        of the first of them, where they are others than the plan's."""
+        of the first of them, where they are others than the plan's; or of the ``attempt`` that is made."""
         if self.last is None:
             return
         pairs = list(zip(self.last.turn.calls, self.last.results, strict=False))
@@ -160,7 +164,7 @@ class Reasons:
             if any(fact.changes and fact.says in says for fact in self.plan.user):
                 self.thoughts.add("p_changed")
             return
-        changed = [result for call, result in pairs if call.name in self.view.changing]
+        changed = [result for call, result in pairs if call.name in self.view.changing and result.error is None]
         if changed:
             done = said_by(changed[-1], 200)
             if done and '"' not in done:
@@ -179,6 +183,9 @@ class Reasons:
             for path, given in self.plan.calls[number].given.items()
             if given.source == "observation" and (place or given.call is not None)
         ]
+        if attempt is not None:
+            seen = [path for path, given in attempt.given.items() if given.source == "observation"]
+            needs = [(path, value_at(arguments or {}, path)) for path in seen]
         shown = [result for _, result in pairs]
         known = [result.content for result in self.results[: -len(pairs)]]
         new = [
@@ -187,7 +194,8 @@ class Reasons:
             if value is not None and not any(stands_in(path, value, text) is not None for text in known)
         ]
         lines = {text.strip() for result in shown if result.error is None for text in result.content.split("\n")}
-        told = [given.words for n in (*numbers, *self.open()) for given in self.plan.calls[n].given.values()]
+        calls = [self.plan.calls[n] for n in (*numbers, *self.open())] if attempt is None else [attempt]
+        told = [given.words for one in calls for given in one.given.values()]
         line = next((words for words in told if words in lines and self._may_quote(words)), None) or line_with(
             new, shown
         )
@@ -212,7 +220,7 @@ class Reasons:
         call = self.plan.calls[number]
         outline = next((one for one in map(_outline, reversed(self.results)) if one is not None), None)
         if outline is not None:
-            self._on_page(outline, call.tool, arguments)
+            say_page_step(self.thoughts, self.task.question, outline, call.tool, arguments)
             return
         if not self.history and arguments == {"url": "/"}:
             # A site is opened before anything else: why is all in the request.
@@ -281,24 +289,6 @@ class Reasons:
         if tool not in self.tools or own is None:
             return None
         return rule_for(self.prompt.system, self.tools[tool], own)
-
-    def _on_page(self, outline: Outline, tool: str, arguments: dict[str, Any]) -> None:
-        """What a step on a web page is for: the element, by its name."""
-        found = outline.element(str(arguments.get("ref", "")))
-        if found is None:
-            return
-        role, name = found
-        if tool == "type":
-            self.thoughts.add("p_type" if arguments.get("text") else "p_clear", name=name, text=arguments.get("text"))
-        elif tool == "select":
-            self.thoughts.add("p_select", name=name, option=arguments.get("option"))
-        elif role == "link":
-            named = name.casefold() in self.task.question.casefold()
-            self.thoughts.add("p_link_named" if named else "p_link", name=name)
-        elif role in ("checkbox", "radio", "switch"):
-            self.thoughts.add("p_tick", name=name)
-        else:
-            self.thoughts.add("p_press", name=name)
 
     def _behind(self, number: int) -> None:
         """What an id rests on that was read earlier and not spoken of yet."""
@@ -391,8 +381,9 @@ class Reasons:
             self.thoughts.add("p_tell", line=tell.rstrip("."))
             return
         forbidden = Policed.of(self.task.details).forbidden
-        about = [] if forbidden is None else [one for one in forbidden.arguments.values() if isinstance(one, str)]
-        for line in self._decisive(self.plan.rule or "", about):
+        given = {} if forbidden is None else forbidden.arguments
+        lines = self._decisive(self.plan.rule or "", [one for one in given.values() if isinstance(one, str)])
+        for line in of_number(lines, given):
             self.thoughts.add("p_line", line=line)
 
 

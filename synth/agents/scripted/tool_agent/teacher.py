@@ -46,10 +46,9 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
     note = builder.noted()
     if note is not None:
         builder.leave(note)
-    attempts = builder.attempts()
-    if attempts:
-        return builder.attempt(attempts[0])
-    ready = builder.ready()
+    attempts, ready = builder.attempts(), builder.ready()
+    if attempts and all(builder.plan.calls[number].changes for number in ready):
+        return builder.attempt(attempts[0])  # what can be looked up is, before anything is tried
     if ready:
         first = ready[0]
         if builder.was_refused(first):

@@ -87,7 +87,7 @@ class TurnBuilder(Reasons):
         planned = self.plan.attempts[number]
         arguments = self.view.arguments_of(planned)
         assert arguments is not None
-        self.react(())
+        self.react((), arguments, planned)
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if values:

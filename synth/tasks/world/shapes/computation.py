@@ -36,7 +36,6 @@ def propose_computation(view: WorldView, split: Split, rng: np.random.Generator)
         return None
     relation, _, sides = drawn
     wording = view.words.measures[relation]
-    sides.sort(key=lambda side: side.measure.low)
     operation: OperationKind = "difference"
     if wording.together and rng.random() < 0.5:
         operation = "sum"
@@ -48,7 +47,8 @@ def propose_computation(view: WorldView, split: Split, rng: np.random.Generator)
     slot, over = add_sides(sketch, sides)
     result, answer = computed(number)
     sketch.operation(operation, over, [result], slot + 1)
-    worded = pick(_families(sides, wording, operation, number[1], slot, rng), None, rng)
+    ordered = sorted(sides, key=lambda side: side.measure.low)  # hops keep the order of the descriptions' slots
+    worded = pick(_families(ordered, wording, operation, number[1], slot, rng), None, rng)
     if worded is None:
         return None
     return sketch.draft("computation", split, worded[0], answer, f"computation+{operation}+{worded[1]}")
