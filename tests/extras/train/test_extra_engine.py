@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="the extra train is not installed")
+pytest.importorskip("transformers", reason="the extra train is not installed")
 
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
