@@ -232,6 +232,30 @@ def test_a_step_of_which_nothing_was_judged_has_no_criticality(little: Callable[
     assert not any("both sides" in str(problem) for problem in validate(folder) if problem.row == FAILED)
 
 
+def test_an_alternative_with_the_same_counts_is_as_good(little: Callable[[], Path]) -> None:
+    """So ``criticality.alternative`` is not proven."""
+    folder = little()
+
+    def twice(rows: list[ContinuationRow]) -> list[ContinuationRow]:
+        tried = [one for one in rows if one.step == rows[ALTERNATIVE].step and one.side == "alternative"]
+        tried = [one for one in tried if one.trajectory_id == rows[ALTERNATIVE].trajectory_id]
+        return [*rows, *(one.model_copy(update={"alternative": 1, "id": f"{one.id}b"}) for one in tried)]
+
+    changed(folder, CONTINUATIONS, twice, ContinuationRow)
+    seal(folder)
+    before = [str(problem) for problem in validate(folder)]
+    changed(
+        folder,
+        STEPS,
+        lambda rows: [
+            one.model_copy(update=critical(one, alternative=1)) if at == FAILED else one for at, one in enumerate(rows)
+        ],
+        StepRow,
+    )
+    seal(folder)
+    assert [str(problem) for problem in validate(folder)] == before
+
+
 def test_continuations_of_the_question_alone_are_fine(little: Callable[[], Path]) -> None:
     folder = little()
 

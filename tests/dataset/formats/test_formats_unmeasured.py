@@ -138,7 +138,7 @@ def test_it_is_shown_as_not_measured() -> None:
     text = printed(Group(*label_lines(step)))
     assert "no label" in text
     assert "not measured" in text
-    assert "0%" not in text
+    assert "of the evidence" not in text
 
 
 @pytest.mark.parametrize(
