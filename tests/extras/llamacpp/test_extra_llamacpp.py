@@ -18,7 +18,8 @@ import synth
 from synth.dataset.rules.validate import validate
 from synth.models.probe import probe
 from synth.schemas.rejections import Reason
-from synth.store.calls_format import CALLS_FILE, summarize
+from synth.store.calls_format import CALLS_FILE
+from synth.store.calls_summary import summarize
 
 pytestmark = pytest.mark.extras
 
