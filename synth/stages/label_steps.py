@@ -30,7 +30,7 @@ class LabelStepsConfig(StageConfig):
     judge: Implementation | None = None
     """Who labels what the rules leave open in runs on tasks without a walk; None = no one."""
     believer: Implementation | None = None
-    """Whose probability of the right answer is measured after each turn; None = nobody's."""
+    """The model whose probability of the right answer is measured after each turn; None: it is not measured."""
 
 
 class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):

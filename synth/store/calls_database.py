@@ -1,8 +1,8 @@
-"""Where the calls lie: a file of SQLite for processes of one machine, PostgreSQL for several machines. One set of
-statements serves both.
+"""The database behind the store of calls: an SQLite file for the processes of one machine, PostgreSQL for several
+machines. One set of statements serves both.
 
-Whoever uses it holds a lock by which others see that it lives, and which goes with its process: on a file, or with a
-session of PostgreSQL.
+Each process holds a lock that tells the others it is alive and is released when it ends: a lock on a file, or an
+advisory lock of its PostgreSQL session.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ BUSY_SECONDS = 0.001
 GIVE_UP_SECONDS = 60.0
 """A lock that another process keeps longer than this is an error."""
 _OPEN_SECONDS = 60.0
-"""Whoever opens it waits so long for others."""
+"""How long opening the file waits for other processes."""
 
 _CHECKPOINT_PAGES = 8_192
 """Pages written between two checkpoints: the log stays below 64 MB or so."""
@@ -84,10 +84,10 @@ class Database(Protocol):
         """The only one that writes. What is done inside stands afterwards, or nothing of it."""
 
     def errors(self) -> AbstractContextManager[None]:
-        """Turns what the database says into a one-line ``StoreError``."""
+        """Turns errors of the database into a one-line ``StoreError``."""
 
     def is_busy(self, error: Exception) -> bool:
-        """Another process writes at the moment: try again."""
+        """Whether another process is writing at the moment, so that trying again may help."""
 
     def hold(self, name: str) -> None:
         """Hold the lock ``name`` from now on, for as long as this process lives."""
@@ -96,10 +96,11 @@ class Database(Protocol):
         """Names of locks that may stand in no table, after a kill."""
 
     def gone(self, name: str) -> AbstractContextManager[bool]:
-        """Inside a transaction: whether nobody holds ``name``; if so, it is ours inside, and is removed."""
+        """Inside a transaction: whether no living process holds ``name``. If so, it is ours until the transaction ends,
+        and is then removed."""
 
     def ending(self) -> None:
-        """A last transaction comes, which may take its time."""
+        """The last transaction follows; it may wait for others."""
 
     def close(self) -> None: ...
 

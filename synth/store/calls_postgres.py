@@ -1,7 +1,7 @@
-"""The store of calls in PostgreSQL, for several machines: one session of it.
+"""The store of calls in PostgreSQL, for several machines: one session.
 
-A session ends when it says nothing for a minute. So a machine that is silent, or a process that stands still, is an
-owner no more: what it held is free, and it can write nothing as one.
+The server ends a session that is idle for a minute. A machine that has gone silent, or a stopped process, thereby loses
+what it held, and can no longer write as its owner.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from synth.store.calls_format import FORMAT, SHARED_TABLES, TABLES, DamagedReply
 __all__ = ["PostgresDatabase"]
 
 _LEASE_SECONDS = 60
-"""A session of PostgreSQL that says nothing for so long is ended by the server, and what it held is free."""
+"""The server ends a session that is idle for this long and releases what it held."""
 _BEAT_SECONDS = 15.0
 _SILENT_SECONDS = 30
-"""So long an answer of the server is waited for."""
+"""How long to wait for an answer of the server."""
 _LOCK_SECONDS = 60
-"""So long one waits for others who write."""
-_WRITER = 0x73796E74  # "synt": the lock of the one who writes
+"""How long to wait for other writers."""
+_WRITER = 0x73796E74  # "synt": held by the one writer
 
 
 class Heartbeat:
-    """Keeps a session alive in its pauses, from a thread: an event loop may be busy for as long."""
+    """Keeps an idle session alive, from a thread: the event loop may be busy for longer than the lease."""
 
     holding = False
 
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
+    def __init__(self, connection: Any, errors: type[Exception]) -> None:
+        self._connection, self._errors = connection, errors
         self._over = threading.Event()
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="synth-calls-heartbeat", daemon=True)
@@ -44,8 +44,8 @@ class Heartbeat:
         while not self._over.wait(_BEAT_SECONDS):
             try:
                 self._connection.execute("SELECT 1")
-            except Exception as failure:
-                if self._connection.closed:  # told to the writer
+            except self._errors as failure:
+                if self._connection.closed:  # the writer is told by ``check``
                     self._failure = failure
                     return
 
@@ -58,7 +58,7 @@ class Heartbeat:
             raise self._failure
 
     def join(self) -> None:
-        """Let the session be."""
+        """Stop keeping the session alive."""
         self._over.set()
         self._thread.join()
 
@@ -100,7 +100,7 @@ class PostgresDatabase:
             except BaseException:
                 self._connection.close()
                 raise
-        self.upkeep = Heartbeat(self._connection)
+        self.upkeep = Heartbeat(self._connection, psycopg.Error)
 
     def _make_tables(self) -> None:
         self.execute("CREATE SCHEMA IF NOT EXISTS synth")
@@ -114,8 +114,8 @@ class PostgresDatabase:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """See :class:`~synth.store.calls_database.Database`."""
-        self._connection.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_WRITER})")
         try:
+            self._connection.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_WRITER})")
             yield
             self.execute("COMMIT")
         except BaseException:
@@ -147,7 +147,7 @@ class PostgresDatabase:
             ) from error
 
     def is_busy(self, error: Exception) -> bool:
-        """See :class:`Database`: the server lets a writer wait, so none is told."""
+        """See :class:`Database`: never: the server itself makes a writer wait."""
         return False
 
     def hold(self, name: str) -> None:
@@ -173,7 +173,7 @@ class PostgresDatabase:
 
 
 def _for_postgres(statement: str) -> str:
-    """A statement of ours in PostgreSQL's words, whose sums are errors where they leave 64 bits."""
+    """A statement for SQLite in PostgreSQL's dialect, in which sums beyond 64 bits are errors anyway."""
     for ours, theirs in (
         ("CREATE TABLE IF NOT EXISTS ", "CREATE TABLE "),
         ("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS "),

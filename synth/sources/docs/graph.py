@@ -351,7 +351,7 @@ class _Builder:
         if 4 * sum(1 for row in table.rows if _REMARK.match(row[0].text.strip())) >= len(table.rows):
             return  # it sets two things side by side, a remark on each a row
         text = page.document.text
-        # Of a heading that an English page writes large alone, nobody knows that it is a kind of things.
+        # A word that an English page only ever writes with a capital, as in a heading, need not name a kind of thing.
         unheard = kind not in KINDS and re.search(r"\bthe\b", text) is not None and f" {kind}" not in text
         for row in table.rows:
             name = row[0].text.strip()

@@ -212,7 +212,7 @@ class DocsProposer:
         if isinstance(found, Failure):
             return found
         if found[0].partition(" ")[0] == "term":
-            return Failure(Reason.UNNATURAL, "nobody asks for a value of a term")
+            return Failure(Reason.UNNATURAL, "a term has no value to ask for")
         x = f"the {found[0]} {found[1]}"
         question = self._writer.asked(value.relation, x, generator)
         if question is None:

@@ -151,7 +151,7 @@ _SAYS_LITTLE = re.compile(
     r"when|where|how|why)\b"
 )
 _VAGUE = frozenset("way aspect part thing reason kind sort result approach area case matter point term".split())
-"""Nouns of which nobody asks for the name."""
+"""Nouns whose instances are not asked for by name."""
 _KIND_OF = re.compile(
     r"(?P<article>an?|the) (?P<noun>(?:[\w’'/+.-]+,? ){0,6}?[\w’'+-]+)"
     r"(?: (?P<relative>that|which|who) (?=(?:[a-z]+ly )?(?:is|was|can|has|may|must|will|[a-z]+s) )"
