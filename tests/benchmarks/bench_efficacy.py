@@ -11,6 +11,7 @@ paired within seeds. Nothing is trained here; the baselines are ``sft`` and ``ba
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -165,8 +166,12 @@ def found_by(name: str, files: Sequence[Path] = ()) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    if arguments:
-        print(found_by(arguments[0], [Path(file) for file in arguments[1:]]), end="")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plan", nargs="?", choices=RUN, help="default: all, and the two before them")
+    parser.add_argument("results", nargs="*", type=Path, help="default: those kept here")
+    given = parser.parse_args(arguments)
+    if given.plan:
+        print(found_by(given.plan, given.results), end="")
         return
     for name in RECORDED:
         print("\n".join(tables(name)), end="\n\n")
