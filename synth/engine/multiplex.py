@@ -77,6 +77,7 @@ class Multiplexer:
         self._ending = ending
         self._claims = claims
         self._elsewhere: deque[tuple[Any, PendingRow | None]] = deque()
+        self._told_elsewhere = False
         self._rows_in_flight = 0
 
     async def run(self) -> None:
@@ -149,6 +150,9 @@ class Multiplexer:
                 self._elsewhere.append((place, row))
             if self._stopping:
                 return
+        if self._elsewhere and not self._told_elsewhere:
+            self._told_elsewhere = True
+            self._note(f"{self._work.label}: other builds are at the last {len(self._elsewhere):,} rows; waiting for them")
         while self._elsewhere and not self._stopping:
             place, row = self._elsewhere.popleft()
             if not await self._counted(stage, place, row):

@@ -48,6 +48,8 @@ _FOUND = 20
 """So many results of the index are looked through for gold pages, where a model writes the others."""
 _CACHED = 128
 """Documents kept in memory. Long ones have tens of thousands of links."""
+_ANSWERED = 4_096
+"""Answers of searches that are kept: whoever looks for critical steps replays the same ones again and again."""
 
 
 class DocumentTable(Protocol):
@@ -129,6 +131,8 @@ class SearchEnvironment(Environment):
         self.by_name = {tool.name: tool for tool in (*made, *(tool.schema for tool in own))}
         self.ids = Identifiers(documents.arrow.column("id"))
         self._read: Callable[[int], Document] = lru_cache(_CACHED)(documents.row)  # agents read the same ones again
+        self.answer: Callable[[str, str, int], str] = lru_cache(_ANSWERED)(self._answer)
+        """What the search ``tool`` says to a query, with ``k`` results of the index."""
         self._borders: dict[str, list[tuple[int, int]]] = {}
 
     def _made_tools(self, wanted: Sequence[str]) -> Iterator[ToolSchema]:
@@ -193,6 +197,22 @@ class SearchEnvironment(Environment):
                 return inside[:k]
             wanted *= 4
 
+    def _answer(self, tool: str, query: str, k: int) -> str:
+        return self.results(query, self.found(self.ranked(tool, query, k)))
+
+    def found(self, ranked: Sequence[FoundDocument]) -> list[tuple[Document, int | None]]:
+        """The documents, each with the matching place in it, if any."""
+        return [(self._read(int(hit.document)), getattr(hit, "start", None)) for hit in ranked]
+
+    def results(self, query: str, found: Sequence[tuple[Document, int | None]]) -> str:
+        """The observation that shows what was found."""
+        return write(Hits(query, tuple(Hit(item.title, item.id, self._excerpt(item, query, at)) for item, at in found)))
+
+    def _excerpt(self, document: Document, query: str, start: int | None) -> str:
+        """A passage of ``document``: near ``start``, where vectors found it there."""
+        text = document.text if start is None else document.text[start : start + 4 * self.snippet_size]
+        return one_line(self.snippet(text, query))
+
     def document(self, document_id: str) -> Document | None:
         row = self.ids.row(document_id)
         return None if row is None else self._read(row)
@@ -251,24 +271,18 @@ class SearchEpisode(Episode):
         query = " ".join(str(call.arguments["query"]).split())
         if not query:
             return call.answered(f"Wrong arguments for {call.name}: query: it holds no words.", "bad_arguments")
-        environment = self.environment
-        found = self._found(call.name, query, int(call.arguments.get("k", environment.default_k)))
+        k = int(call.arguments.get("k", self.environment.default_k))
+        if self._written is None and not self._noise:
+            return call.answered(self.environment.answer(call.name, query, k))
+        found = self._found(call.name, query, k)
         if found is None:
             return call.answered("The search broke down and gave no results.", "failure")
-        hits = (Hit(item.title, item.id, self._snippet(item, query, start)) for item, start in found)
-        return call.answered(write(Hits(query, tuple(hits))))
-
-    def _snippet(self, document: Document, query: str, start: int | None) -> str:
-        """A passage of ``document``: near ``start``, where vectors found it there."""
-        environment = self.environment
-        text = document.text if start is None else document.text[start : start + 4 * environment.snippet_size]
-        return one_line(environment.snippet(text, query))
+        return call.answered(self.environment.results(query, found))
 
     def _found(self, tool: str, query: str, k: int) -> list[tuple[Document, int | None]] | None:
         """The results, best first, each with the matching place in it, if any; None if the simulator failed."""
         if self._written is None:
-            ranked = self._ranked(tool, query, k)
-            return [(self.environment._read(int(hit.document)), getattr(hit, "start", None)) for hit in ranked]
+            return self.environment.found(self._ranked(tool, query, k))
         made = self._written.search(query)
         if made.failure is not None:
             return None
@@ -287,9 +301,9 @@ class SearchEpisode(Episode):
         return self._written.document(document_id)
 
     def _ranked(self, tool: str, query: str, k: int) -> Sequence[FoundDocument]:
+        """Some of the results replaced by noise."""
         search, noise = partial(self.environment.ranked, tool), self.environment.noise
-        if noise is None or not self._noise:
-            return search(query, k)
+        assert noise is not None
         without = self._gold
         return noisy(search, query, k, share=self._noise, seed=noise.seed, task=self.task.id, without=without)
 

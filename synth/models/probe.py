@@ -103,7 +103,8 @@ def _keeps_to_a_schema(say: Any) -> tuple[str, str]:
         answer = json.loads(text)
     except json.JSONDecodeError:
         if _BEGUN.match(text):  # a small model held to a string may never end it
-            return "ok", f"it keeps to a JSON Schema, and was cut off at {_TOKENS} tokens"
+            said = f"it keeps to a JSON Schema, but does not come to an end within {_TOKENS} tokens"
+            return "absent", f"{said}: mode: structured will lose turns; a larger model may end them"
         return "absent", "it answers with text where a JSON Schema is given: mode: structured will need corrections"
     fits = isinstance(answer, dict) and isinstance(answer.get("article"), str)
     return ("ok", "it keeps to a JSON Schema") if fits else ("absent", "its JSON does not keep to the schema")

@@ -12,6 +12,7 @@ from platformdirs import user_cache_path
 from synth.dataset.key_hashes import remember
 from synth.engine import Engine, Progress, Quiet, progress_for
 from synth.engine.json_log import JsonLines
+from synth.engine.metrics import Metrics
 from synth.engine.notebook import Notebook, kernel
 from synth.engine.options import executor_named, models_for
 from synth.engine.record import Recorded
@@ -195,6 +196,8 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
     )
     planned = plan(recipe)
     beside: Progress = Quiet() if progress == "quiet" else JsonLines() if progress == "json" else _shown()
+    if place := os.environ.get("SYNTH_METRICS"):
+        beside = Metrics(beside, recipe.name, place)
     shown = Recorded(beside, store, recipe.name)
     models = models_for(
         planned,

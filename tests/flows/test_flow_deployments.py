@@ -56,6 +56,9 @@ def test_prefect_deploys_from_the_file_in_flows(prefect_server: str) -> None:
     assert set(both.parameters) == {"repo", "build"}
     assert both.parameters["build"] == made.parameters
     assert [(s.schedule.cron, s.active) for s in both.schedules] == [("0 4 * * 0", False)]
+    nightly = deployment("synth-kills/kills-nightly")
+    assert nightly.entrypoint == "synth.flows.kills.kills"
+    assert set(nightly.parameters) == {"checkout", "minutes"}
     assert not (ROOT / ".prefect").exists()
     assert not (ROOT / "prefect.yaml").exists()
 

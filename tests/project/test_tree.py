@@ -147,6 +147,7 @@ def test_the_base_has_no_torch_and_no_faiss_and_the_two_faiss_never_meet() -> No
         "postgres",
         "ray",
         "s3",
+        "telemetry",
         "tokenizers",
         "train",
         "web",

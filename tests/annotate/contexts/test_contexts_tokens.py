@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.annotate.contexts.tokens import WordTokenizer, open_tokenizer, tokenizer_digest
+from synth.annotate.contexts.tokens import _PIECE, WordTokenizer, open_tokenizer, tokenizer_digest
 from synth.errors import InputError
 
 WORDS = WordTokenizer()
@@ -39,7 +39,11 @@ def test_where_tokens_begin(text: str, pieces: list[str]) -> None:
 def test_counts_add_up_where_texts_are_parted_by_a_line(left: str, right: str) -> None:
     left, right = f"x{left}x", f"x{right}x"
     assert WORDS.count(f"{left}\n{right}") == WORDS.count(left) + 1 + WORDS.count(right)
-    assert len(WORDS.starts(left)) == WORDS.count(left)
+
+
+@given(st.text(max_size=60) | st.text(" \t\r\n\f\v\x85\u2028\xa0\x1caZ\u024f\u02509²،日", max_size=60))
+def test_tokens_begin_where_the_rule_says(text: str) -> None:
+    assert WORDS.starts(text).tolist() == [match.start() for match in _PIECE.finditer(text)]
 
 
 def test_the_default_needs_nothing() -> None:

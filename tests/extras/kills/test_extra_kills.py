@@ -1,7 +1,8 @@
 """Whatever is killed, whenever: the same command ends with the same bytes, and nothing finished or paid is done again.
 
 Builds of the datasets that need no extra, one through a model's server under faults, an import, an export, pushes to a
-Hub and a build into storage elsewhere are killed at random times until SYNTH_KILLS (40) kills are through.
+Hub and a build into storage elsewhere are killed at random times (of SYNTH_KILLS_SEED) until SYNTH_KILLS (40) kills are
+through.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from synth.store.remote import local_dataset
 pytestmark = pytest.mark.extras
 
 KILLS = int(os.environ.get("SYNTH_KILLS", "40"))
+SEED = int(os.environ.get("SYNTH_KILLS_SEED", "26"))
 KILLED = -signal.SIGKILL
 TOKEN = "hf_kills"
 DOCS = Path(__file__).parents[3] / "docs"
@@ -143,7 +145,7 @@ def test_a_killed_command_ends_with_the_same_bytes(name: str, zygote: Zygote, ma
     began = time.monotonic()
     assert whole.once() == 0
     seconds = time.monotonic() - began
-    generator = derive_generator(26, "kills", name)
+    generator = derive_generator(SEED, "kills", name)
     kills, wanted = 0, max(1, KILLS // (len(TARGETS) + 2))
     for number in count():
         run = Run(zygote, tmp_path / str(number), whole.command)
@@ -157,7 +159,7 @@ def test_a_killed_command_ends_with_the_same_bytes(name: str, zygote: Zygote, ma
 
 
 def test_a_killed_push_is_one_commit_with_all_files(zygote: Zygote, made: Path, hub: HubServer, tmp_path: Path) -> None:
-    generator = derive_generator(26, "kills", "push")
+    generator = derive_generator(SEED, "kills", "push")
 
     def run(repo: str) -> Run:
         return Run(zygote, tmp_path / repo, lambda folder: ["push", str(made), "--repo", f"me/{repo}"])
@@ -186,7 +188,7 @@ def test_a_killed_build_through_a_server_pays_for_no_reply_twice(zygote: Zygote,
     wanted = max(1, KILLS // (len(TARGETS) + 2))
     plain = Run(zygote, tmp_path / "plain", lambda folder: arguments(folder, *size))
     assert plain.once() == 0
-    generator = derive_generator(26, "kills", "models")
+    generator = derive_generator(SEED, "kills", "models")
     with serve(list(synth.load(tmp_path / "plain" / "out").rows("tasks")), Faults.all(0.01, seed=3, slow=0.05)) as at:
         run = Run(zygote, tmp_path / "models", lambda folder: [*arguments(folder, *size), *bound(at.server.url)])
         kills = sum(run.once(float(generator.uniform(0.5, 3.0))) == KILLED for _ in range(wanted))
