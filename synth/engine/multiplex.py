@@ -152,7 +152,9 @@ class Multiplexer:
                 return
         if self._elsewhere and not self._told_elsewhere:
             self._told_elsewhere = True
-            self._note(f"{self._work.label}: other builds are at the last {len(self._elsewhere):,} rows; waiting for them")
+            self._note(
+                f"{self._work.label}: other builds are at the last {len(self._elsewhere):,} rows; waiting for them"
+            )
         while self._elsewhere and not self._stopping:
             place, row = self._elsewhere.popleft()
             if not await self._counted(stage, place, row):

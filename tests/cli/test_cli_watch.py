@@ -60,7 +60,8 @@ def test_a_running_build_is_seen_and_its_end(tmp_path: Path, capsys: pytest.Capt
     page = tmp_path / "now.html"
     assert exit_code([*watching, "--once", "--page", str(page)]) == 0
     assert "toy runs" in capsys.readouterr().out
-    assert "3 of 5" in page.read_text() and 'http-equiv="refresh"' in page.read_text()
+    assert "3 of 5" in page.read_text()
+    assert 'http-equiv="refresh"' in page.read_text()
     other = Recorded(Quiet(), store, "toy")
     other.plan(["z"])
     other.begin("z", 1, 0)
