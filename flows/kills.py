@@ -52,7 +52,17 @@ def kills(
     survived = 0
     while True:
         chosen = {"SYNTH_KILLS": str(each), "SYNTH_KILLS_SEED": str(first + survived)}
-        command = ["-m", "pytest", "-q", "-x", "-m", "extras", *(["-k", only] if only else []), _SUITE]
+        command = [
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-m",
+            "extras",
+            "--timeout=7200",
+            *(["-k", only] if only else []),
+            _SUITE,
+        ]
         done = subprocess.run(
             [sys.executable, *command], cwd=checkout, env=os.environ | chosen, capture_output=True, text=True
         )
