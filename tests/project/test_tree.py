@@ -144,6 +144,7 @@ def test_the_base_has_no_torch_and_no_faiss_and_the_two_faiss_never_meet() -> No
         "gcs",
         "gpu",
         "mcp",
+        "pictures",
         "postgres",
         "ray",
         "s3",
