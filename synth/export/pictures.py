@@ -159,7 +159,7 @@ def _pillow() -> Any:
         import PIL.ImageDraw
         import PIL.ImageFont
     except ModuleNotFoundError:
-        raise InputError("pictures need matplotlib and Pillow", where="format vision", mend=install("pictures")) from None
+        raise InputError("pictures need Pillow", where="format vision", mend=install("pictures")) from None
     return PIL
 
 
@@ -170,7 +170,7 @@ def _font(size: int) -> Any:
     try:
         import matplotlib as mpl
     except ModuleNotFoundError:
-        raise InputError("the font of pictures is not there", where="format vision", mend=install("pictures")) from None
+        raise InputError("pictures need matplotlib", where="format vision", mend=install("pictures")) from None
     return pillow.ImageFont.truetype(str(Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), size)
 
 
@@ -196,12 +196,12 @@ def _vision(item: TaskPages, about: About, cut: int) -> list[Record]:
         wanted.append((page.id, 0))
     order = derive_generator(0, "vision", task.id).permutation(len(wanted))
     shown = [wanted[int(at)] for at in order]
-    found = [
-        {"image": shown.index((name, one.number)), "box": list(one.box), "quote": one.words, "hop": number}
-        for number, (name, several) in enumerate(stands)
-        for one in several
-    ]
-    said = dict.fromkeys(f"Picture {one['image'] + 1}, {one['box']}: {one['quote']}" for one in found)
+    found, said = list[Record](), dict[str, None]()
+    for number, (name, several) in enumerate(stands):
+        for one in several:
+            image, box = shown.index((name, one.number)), list(one.box)
+            found.append({"image": image, "box": box, "quote": one.words, "hop": number})
+            said[f"Picture {image + 1}, {box}: {one.words}"] = None
     images = [{"bytes": drawn[one].png(), "path": None} for one in shown]
     return [
         {

@@ -17,7 +17,9 @@ pytestmark = pytest.mark.extras
 RUN = [
     row
     for row in ROWS
-    if row.built and row.key not in gallery_names() and not re.search(r"python |web-site|--to vision", " ".join(row.commands))
+    if row.built
+    and row.key not in gallery_names()
+    and not re.search(r"python |web-site|--to vision", " ".join(row.commands))
 ]
 
 

@@ -83,7 +83,9 @@ def test_letters_that_the_font_lacks_are_said() -> None:
 
 def test_rows_open_as_pictures_and_every_hop_is_in_one(tmp_path: Path) -> None:
     built = synth.build("world-search", tasks=6, settings={"source.entities": 600}, out=tmp_path / "d", store=tmp_path)
-    done = synth.export(built.path, "vision", tmp_path / "v")
+    done, again = (synth.export(built.path, "vision", tmp_path / name) for name in ("v", "w"))
+    for path in done.path.rglob("*.parquet"):
+        assert path.read_bytes() == (again.path / path.relative_to(done.path)).read_bytes()
     tasks = {row.id: row for row in synth.load(built.path).rows("tasks")}
     count = 0
     for split in load_dataset(str(done.path)).values():
