@@ -19,7 +19,7 @@ RUN = [
     for row in ROWS
     if row.built
     and row.key not in gallery_names()
-    and not re.search(r"python |web-site|--to vision", " ".join(row.commands))
+    and not re.search(r"python |web-site|NAME|--to vision", " ".join(row.commands))
 ]
 
 
