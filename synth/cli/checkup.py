@@ -42,6 +42,7 @@ _EXTRAS = {
     "s3": ("s3fs", "sources, datasets and results in s3://"),
     "postgres": ("psycopg", "model calls that several machines share"),
     "telemetry": ("prometheus_client", "figures of a running build for Prometheus"),
+    "pictures": ("matplotlib", "pages as pictures (`synth export --to vision`)"),
     "gcs": ("gcsfs", "the same in gs://"),
 }
 

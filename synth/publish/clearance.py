@@ -45,7 +45,9 @@ def checked(
     found = leaks(files, this_machine(dataset.path, token))
     if found:
         raise DatasetError(
-            f"it holds what must not be published: {_listed(found)}", where=where, mend="build it again without that"
+            f"it holds what must not be published: {_listed(found)}",
+            where=where,
+            mend="build it again without that; source.private: mask takes keys out of documents",
         )
     if sent_from is not dataset:
         beside = contents(dataset.path)[1]
