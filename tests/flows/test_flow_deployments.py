@@ -56,6 +56,8 @@ def test_prefect_deploys_from_the_file_in_flows(prefect_server: str) -> None:
     assert set(both.parameters) == {"repo", "build"}
     assert both.parameters["build"] == made.parameters
     assert [(s.schedule.cron, s.active) for s in both.schedules] == [("0 4 * * 0", False)]
+    for one in (made, pushed, both):
+        assert one.global_concurrency_limit.limit == 1  # kept by the server, over all workers
     nightly = deployment("synth-kills/kills-nightly")
     assert nightly.entrypoint == "synth.flows.kills.kills"
     assert set(nightly.parameters) == {"checkout", "minutes"}
@@ -83,6 +85,7 @@ def test_a_worker_that_has_nothing_but_the_package_runs_what_was_deployed(tmp_pa
         assert "prefect deployment run synth-build/nightly" in said[-1]
         made = deployment("synth-build/nightly")
         assert (made.entrypoint, made.schedules) == ("synth.flows.build.build", [])
+        assert made.global_concurrency_limit.limit == 1
         known = made.parameter_openapi_schema["properties"]
         assert known["executor"]["enum"] == ["local", "processes", "ray", "slurm"]
         assert known["workers"]["minimum"] == 1
