@@ -17,6 +17,7 @@ STARTED: dict[Symbol, str] = {
     ("synth.environments.code.inside", "main"): "the first program of a sandbox, started by its path",
     ("synth.environments.code.runner", "main"): "runs tests in a sandbox, started by its path",
     ("synth.environments.mcp.shipped.organizer", "main"): "the server of mcp-tools, which a recipe starts by its path",
+    ("synth.flows.kills", "kills"): "a deployment names it by its path",
     ("synth.flows.release", "release"): "a deployment names it by its path",
     ("synth.registry", "COLLABORATORS"): "the lock of what they compute (`make lock`)",
     ("synth.testing.corpus", ""): "contract tests of outside packages",
