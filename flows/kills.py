@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Annotated
 
 from prefect import flow
@@ -50,27 +53,34 @@ def kills(
     first = int(time.time()) if seed is None else seed
     end = time.monotonic() + 60 * minutes
     survived = 0
-    while True:
-        chosen = {"SYNTH_KILLS": str(each), "SYNTH_KILLS_SEED": str(first + survived)}
-        command = [
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-m",
-            "extras",
-            "--timeout=7200",
-            *(["-k", only] if only else []),
-            _SUITE,
-        ]
-        done = subprocess.run(
-            [sys.executable, *command], cwd=checkout, env=os.environ | chosen, capture_output=True, text=True
-        )
-        if done.returncode:
-            print(done.stdout[-20_000:] + done.stderr[-2_000:])  # noqa: T201 - the log of the flow run
-            words = [*(f"{name}={value}" for name, value in chosen.items()), "python", *command]
-            raise BuildError(f"a round failed after {survived:,} kills; it repeats with: {' '.join(words)}")
-        survived += each
-        print(f"{survived:,} kills survived")  # noqa: T201 - as above
-        if time.monotonic() >= end:
-            return survived
+    with tempfile.TemporaryDirectory(prefix="synth-kills-") as folder:
+        told = Path(folder) / "kills"
+        for number in itertools.count(first):
+            chosen = {"SYNTH_KILLS": str(each), "SYNTH_KILLS_SEED": str(number)}
+            command = [
+                "-m",
+                "pytest",
+                "-q",
+                "-x",
+                "-m",
+                "extras",
+                "--timeout=7200",
+                *(["-k", only] if only else []),
+                _SUITE,
+            ]
+            done = subprocess.run(
+                [sys.executable, *command],
+                cwd=checkout,
+                env=os.environ | chosen | {"SYNTH_KILLS_TOLD": str(told)},
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode:
+                print(done.stdout[-20_000:] + done.stderr[-2_000:])  # noqa: T201 - the log of the flow run
+                words = [*(f"{name}={value}" for name, value in chosen.items()), "python", *command]
+                raise BuildError(f"a round failed after {survived:,} kills; it repeats with: {' '.join(words)}")
+            survived = len(told.read_text(encoding="utf-8"))
+            print(f"{survived:,} kills survived")  # noqa: T201 - as above
+            if time.monotonic() >= end:
+                break
+    return survived
