@@ -35,6 +35,7 @@ _ACTS = {
     "search": (
         *("search_name", "search_names", "search_more", "search_reverse", "search_again", "search_longer"),
         *("search_described", "search_first", "search_list", "search_rest", "crosscheck"),
+        *("search_asked", "search_unsaid"),
     ),
     "open": (
         *("hit_named", "hit_among", "hit_alike", "hit_snippet", "hit_try", "open_link", "open_these", "next_page"),
@@ -110,10 +111,16 @@ _REASONED = frozenset((Flaw.LIST, Flaw.CANDIDATE, Flaw.PASSED, Flaw.COMPARISON, 
 """Flaws of a turn's reasons, whatever comes of it."""
 
 
+_NO_REASON = ("answer_guess", "answer_early", "p_around", "untold")
+
+
 def poor_reason(prompt: Prompt, history: History, *, start: int) -> str | None:
     """What is wrong with the reasons of the turns from ``start`` on as an example to follow, if anything: something was
-    left out, put aside without a word, the answer is a guess, or a rule is got around."""
-    guess = (says(("answer_guess", "answer_early", "p_around"), step.turn.thought or "") for step in history[start:])
+    left out, put aside without a word, the answer is a guess, a rule is got around, or one who thinks elsewhere does
+    not say why."""
+    if len(history) == start + 1 and not history[start].turn.thought and any(s.turn.thought for s in history[:start]):
+        return "no reason: a turn without a thought"
+    guess = (says(_NO_REASON, step.turn.thought or "") for step in history[start:])
     guessed = next((match.group() for match in guess if match is not None), None)
     if guessed is not None:
         return f"no reason: {guessed!r}"
@@ -142,6 +149,10 @@ def _lists(run: SaidRun, turn: SaidTurn) -> _Found:
             yield from ((Flaw.CANDIDATE, name) for name in left if not any("and others" in text for text in said))
             if says(("g_common",), turn.thought) is None:
                 yield from ((Flaw.PASSED, name) for name in _passed(run, turn, names, tried))
+    for name in tried:  # goes on with a list that was quoted before
+        earlier = (names for one in reversed(run.turns[: turn.number]) for names in run.listings(one) if name in names)
+        if not any(name in names for names in run.listings(turn)) and (before := next(earlier, None)) is not None:
+            yield from ((Flaw.PASSED, other) for other in _passed(run, turn, before, [name]))
 
 
 def _passed(run: SaidRun, turn: SaidTurn, names: Sequence[str], tried: Sequence[str]) -> Iterator[str]:
