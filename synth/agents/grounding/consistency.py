@@ -35,7 +35,6 @@ _ACTS = {
     "search": (
         *("search_name", "search_names", "search_more", "search_reverse", "search_again", "search_longer"),
         *("search_described", "search_first", "search_list", "search_rest", "crosscheck"),
-        *("search_asked", "search_unsaid"),
     ),
     "open": (
         *("hit_named", "hit_among", "hit_alike", "hit_snippet", "hit_try", "open_link", "open_these", "next_page"),

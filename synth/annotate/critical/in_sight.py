@@ -25,9 +25,12 @@ from synth.environments.contract import ToolCall
 from synth.environments.observed import observe
 from synth.environments.passages import Passage
 from synth.environments.rendering import plain
+from synth.lexicon.reading import phrases
 from synth.text.words import same_words, words_of
 
 __all__ = ["turns_in_sight"]
+
+_WORDS = phrases("expert")
 
 
 def turns_in_sight(point: Point, reading: Reading, generator: np.random.Generator) -> Iterator[Turn]:
@@ -128,9 +131,7 @@ def _searches(
 
     for name in dict.fromkeys(clue.name for clue in reading.clues if clue.name and not clue.value):
         if is_new(name):
-            thoughts = Thoughts(point.task.question, generator, terse=False)
-            thoughts.add("search_asked", name=name)
-            yield _call_turn(point, thoughts, search, {"query": name})
+            yield _call_turn(point, _why("search_asked", generator, name=name), search, {"query": name})
     for number, hop in enumerate(point.task.walk.hops):
         for name in names_of(hop.target):
             said = [p for p in view.stated.get(number, ()) if p.document == hop.evidence.document_id]
@@ -144,9 +145,7 @@ def _searches(
         cue = strip(clue.cue)
         unsaid = view.results and not any(number in view.stated for number in numbers)
         if unsaid and not dangling(cue) and '"' not in cue and not any(same_words(cue, query) for query in made):
-            thoughts = Thoughts(point.task.question, generator, terse=False)
-            thoughts.add("search_unsaid", cue=cue)
-            yield _call_turn(point, thoughts, search, {"query": cue})
+            yield _call_turn(point, _why("search_unsaid", generator, cue=cue), search, {"query": cue})
 
 
 def _points_to(passage: Passage, name: str) -> bool:
@@ -160,9 +159,14 @@ def _quote(thoughts: Thoughts, passage: Passage | None) -> None:
         thoughts.add("quote", quote=passage.text, title=passage.title)
 
 
-def _call_turn(point: Point, thoughts: Thoughts, name: str, arguments: dict[str, Any]) -> Turn:
+def _why(intent: str, generator: np.random.Generator, **slots: str) -> str:
+    options = _WORDS[intent]
+    return options[int(generator.integers(len(options)))].format(**slots)
+
+
+def _call_turn(point: Point, thoughts: Thoughts | str, name: str, arguments: dict[str, Any]) -> Turn:
     call = ToolCall(id=f"call_{point.step}_0", name=name, arguments=arguments)
-    return Turn(thought=thoughts.text(), calls=(call,))
+    return Turn(thought=thoughts if isinstance(thoughts, str) else thoughts.text(), calls=(call,))
 
 
 def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
@@ -195,8 +199,8 @@ def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.
     looked = [str(call.arguments.get("name", "")) for call, _ in view.searches]
     for clue in reading.clues:
         if clue.name and not clue.value and not any(same_words(clue.name, query) for query in looked):
-            slots = {"name": clue.name}
-            yield _said_turn(point, generator, "", "search_asked", slots, "find_entity", slots)
+            arguments = {"name": clue.name}
+            yield _call_turn(point, _why("search_asked", generator, **arguments), "find_entity", arguments)
 
 
 def _passes_over(view: EvidenceView, entity: str) -> bool:
@@ -250,7 +254,6 @@ def _said_turn(
     arguments: dict[str, Any],
 ) -> Turn:
     thoughts = Thoughts(point.task.question, generator, terse=False)
-    if cue:
-        thoughts.add("next_clue", cue=cue)
+    thoughts.add("next_clue", cue=cue)
     thoughts.add(intent, **slots)
     return _call_turn(point, thoughts, tool, arguments)
