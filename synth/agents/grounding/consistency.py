@@ -110,6 +110,8 @@ _REASONED = frozenset((Flaw.LIST, Flaw.CANDIDATE, Flaw.PASSED, Flaw.COMPARISON, 
 """Flaws of a turn's reasons, whatever comes of it."""
 
 
+_ANNOUNCED = ("search_name", "g_find", "g_relations", "g_triples")
+"""What is said by who makes a call; alone it says nothing of why."""
 _NO_REASON = ("answer_guess", "answer_early", "p_around", "untold")
 
 
@@ -117,8 +119,10 @@ def poor_reason(prompt: Prompt, history: History, *, start: int) -> str | None:
     """What is wrong with the reasons of the turns from ``start`` on as an example to follow, if anything: something was
     left out, put aside without a word, the answer is a guess, a rule is got around, or one who thinks elsewhere does
     not say why."""
-    if len(history) == start + 1 and not history[start].turn.thought and any(s.turn.thought for s in history[:start]):
-        return "no reason: a turn without a thought"
+    if len(history) == start + 1 and any(step.turn.thought for step in history[:start]):
+        thought = history[start].turn.thought or ""
+        if not thought or any(pattern(intent).fullmatch(thought) for intent in _ANNOUNCED):
+            return f"no reason: {thought!r}"
     guess = (says(_NO_REASON, step.turn.thought or "") for step in history[start:])
     guessed = next((match.group() for match in guess if match is not None), None)
     if guessed is not None:

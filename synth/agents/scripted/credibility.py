@@ -72,9 +72,10 @@ class CredibilityCheck:
         found = self._about(number, name, page)
         if found is None or not quotable(found.mark.text) or not quotable(found.claim.text):
             return False
-        if found.claim != found.mark:
+        alone = found.claim == found.mark
+        if not alone:
             thoughts.add("doubt_claim", quote=_quoted(found.claim), title=short(page.title))
-        thoughts.add("doubt_mark", quote=_quoted(found.mark), title=short(page.title))
+        thoughts.add("doubt_alone" if alone else "doubt_mark", quote=_quoted(found.mark), title=short(page.title))
         if name and not any(same_name(other.title, name) for other in self._state.seen.documents.values()):
             thoughts.add("doubt_check", name=name)
         return True

@@ -252,7 +252,7 @@ class TurnPlanner(ABC):
             else:
                 self.thoughts.add("check_that" if named else "check_condition", cue=cue)
             return
-        draw = float(self.generator.random())
+        draw = 0.5 if self.explains else float(self.generator.random())
         if known is not None and (dangling(cue) or draw < 0.4):
             if draw < 0.7:
                 self.thoughts.add("next_plain", name=known.name)

@@ -83,8 +83,9 @@ class GraphPlanner(SetQuestions):
 
     def _settle(self, number: int, chosen: Far, ends: Sequence[Far], *, again: bool) -> list[Call]:
         self.quote(chosen)
+        only = "candidate_next" if again else "found"
         if len(ends) == 1:
-            self.note("found", chosen.name)
+            self.note(only, chosen.name)
             return []
         others = of_other_kinds(chosen.id, ((end.name, end.id) for end in ends), self.state.reading.question)
         rivals = [end for end in ends if end.name not in others]
@@ -93,7 +94,7 @@ class GraphPlanner(SetQuestions):
             some = [end for end in ends if end.name in others]
             self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=_some(some))
         if len(rivals) == 1:
-            self.note("found", chosen.name)
+            self.note(only, chosen.name)
             return []
         if not again:
             self.thoughts.add("g_candidates", titles=_some(rivals))
