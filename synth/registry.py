@@ -188,6 +188,7 @@ SCORERS: Mapping[str, str] = {
     "model": "synth.annotate.critical.model_scorer:model_scorer",
 }
 TASK_FILTERS: Mapping[str, str] = {
+    "aim": "synth.tasks.aimed:AimFilter",
     "benchmarks": "synth.filtering.decontamination.benchmarks:BenchmarkFilter",
 }
 BACKENDS: Mapping[str, str] = {
