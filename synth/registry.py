@@ -235,6 +235,7 @@ FORMATS: Mapping[str, str] = {
     "trl-sft": "synth.export.trl:TRL_SFT",
     "trl-tools": "synth.export.decoupled:TRL_TOOLS",
     "verifier": "synth.export.claims:VERIFIER",
+    "vision": "synth.export.pictures:VISION",
     "verl": "synth.export.rl:VERL",
     "verl-env": "synth.export.rl:VERL_ENV",
 }

@@ -93,8 +93,8 @@ class PageReader(PageNarration):
         shown = {hit.document for search in about for hit in search.hits}
         shown -= {value.document for value in self.state.values.values()}
         # What stands on the list was opened for its own sake.
-        listed = {fold(value.name) for values in self.state.members.values() for value in values}
-        wanted = current is not None and current.document in shown and fold(short(current.title)) not in listed
+        members = {fold(value.name) for values in self.state.members.values() for value in values}
+        wanted = current is not None and current.document in shown and fold(short(current.title)) not in members
         if current is not None and wanted and current in opened and self._just_read(current):
             # The page that was opened for the name: is it the one?
             if self.chooser.overlooks(number, name, current):
@@ -104,9 +104,13 @@ class PageReader(PageNarration):
         hits = self.untried(number, [hit for search in about[::-1] for hit in search.hits])
         chosen = self.chooser.source_hit(number, name, hits) if hits else None
         if chosen is not None:
-            self._introduce(hits, chosen, name)
+            beside = self._beside(number, chosen) if same_name(chosen.title, name) else []
+            if beside:
+                self.thoughts.add("open_these", titles=listed([short(hit.title) for hit in (chosen, *beside)]))
+            else:
+                self._introduce(hits, chosen, name)
             # The page of the clue at work comes last: it is the one that stays open.
-            return [*self._open_beside(number, chosen), ("open", {"document": chosen.document})]
+            return [("open", {"document": hit.document}) for hit in (*beside, chosen)]
         if on_page and not any(fold(search.query) in asked for search in self.seen.searches):
             self._begin(number, name)
             return self._search(number, on_page[0])
@@ -350,8 +354,8 @@ class PageReader(PageNarration):
         self.thoughts.add("search_names" if names[1:] else "search_name", names=listed(names), name=name)
         return [search_call(one, None) for one in names]
 
-    def _open_beside(self, number: int, chosen: Hit) -> list[Call]:
-        """Opens of the pages where the independent questions begin, as far as searches showed them by name."""
+    def _beside(self, number: int, chosen: Hit) -> list[Hit]:
+        """The pages where the independent questions begin, as far as searches showed them by name."""
         found: dict[str, Hit] = {}
         for other, name in self.independent(number):
             made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
@@ -359,6 +363,4 @@ class PageReader(PageNarration):
             hit = self.chooser.source_hit(other, name, hits) if hits else None
             if hit is not None and hit.document != chosen.document and same_name(hit.title, name):
                 found.setdefault(hit.document, hit)
-        if found:
-            self.thoughts.add("open_these", titles=listed([short(hit.title) for hit in found.values()]))
-        return [("open", {"document": document}) for document in found]
+        return list(found.values())
