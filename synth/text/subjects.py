@@ -57,7 +57,8 @@ _USED = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?:(?:You|We|Users|Programs)(?: can| may| should| must)? (?:use|call|run|specify|set)|Use|Call|Run|Set) "
-        rf"the (?P<name>{_TOKEN}) (?P<kind>(?!line\b)[a-z]+) to (?P<rest>(?!be\b)[a-z].*)\.",
+        rf"the (?P<name>{_TOKEN}) (?P<kind>(?!line\b)[a-z]+) to "
+        r"(?P<rest>(?!(?:be|true|false|yes|no|on|off|an?|the)\b)[a-z].*)\.",
         rf"To (?P<rest>(?!be\b)[a-z][^,;:]*), (?:(?:you|we) (?:can |may |should |must |need to |have to )?)?"
         rf"(?:use|call|run|specify|set) the (?P<name>{_TOKEN}) (?P<kind>[a-z]+)\.",
         rf"(?:The )?(?P<name>{_TOKEN}) (?P<kind>[a-z]+) (?:is|can be|may be) used to (?P<rest>[a-z].*)\.",

@@ -41,6 +41,7 @@ CODE_KINDS = {
     "js method": "JavaScript method",
     "cpp function": "C++ function",
     "cpp class": "C++ class",
+    "frr clicmd": "command",
 }
 """Sphinx's object types as a person calls them. Others go by the second word of their type."""
 
@@ -133,7 +134,8 @@ def heading_name(heading: str, group: str) -> Named | None:
             name = match["name"].strip("`'\"“”")
             return Named(name, match["kind"].lower(), (bare,)) if len(name) > 1 else None
     if group and (name := term_name(bare, group)) is not None and len(bare.split()) <= 3:
-        return None if _LABEL.match(name.name) else name
+        titled = group == "setting" and not _CODE.match(name.name)  # "Objective" in "Repo-managed configuration"
+        return None if titled or _LABEL.match(name.name) else name
     if _CALLED.fullmatch(bare):
         return term_name(bare, "")
     return None
@@ -143,7 +145,7 @@ _ORDINARY = re.compile(
     r"(?:the|a|an|this|other|new|using|common|basic|advanced|default|general|all|more|see|how|what|writing|defining|"
     r"in|on|of|for|and|to|with|by|from|about|custom|special|standard|simple|global|local|"
     r"file|data|input|output|string|memory|modules|options|parameters|arguments|types|values|names|examples|functions|"
-    r"commands|settings|fields|files|rules|strings|errors|modes|directives|placeholders|specifiers)$",
+    r"commands|settings|fields|files|rules|strings|errors|modes|directives|placeholders|specifiers|line|lines|prompt)$",
     re.IGNORECASE,
 )
 
@@ -194,8 +196,8 @@ def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
 _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w-]*)")
 _CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
 _REMARK = re.compile(
-    r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required|boolean|bool|integer|int|enum|float|"
-    r"floating point|(?:[xX]86|[aA][rR][mM])\w*)\b"
+    r" \( ?(?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required|boolean|bool|integer|int|enum|float|"
+    r"floating point|interval|text|number|(?:[xX]86|[aA][rR][mM])\w*)\b"
 )
 """In these brackets stand no arguments: "queue_minfree (default: 0)", "jit (boolean)"."""
 _PLACEHOLDER = re.compile(
