@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, Protocol
 
 import pyarrow as pa
@@ -44,7 +44,6 @@ from synth.schemas.trajectories import Verdict
 
 __all__ = ["DEFAULT_TOOLS", "DocumentTable", "SearchEnvironment", "SearchEpisode", "Tool"]
 
-
 _FOUND = 20
 """So many results of the index are looked through for gold pages, where a model writes the others."""
 _CACHED = 128
@@ -69,7 +68,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "12"
+    version: ClassVar[str] = "13"
 
     def __init__(
         self,
@@ -129,7 +128,7 @@ class SearchEnvironment(Environment):
         made = [tool.taking("k", k) if tool.name.startswith("search") else tool for tool in self._made_tools(tools)]
         self.by_name = {tool.name: tool for tool in (*made, *(tool.schema for tool in own))}
         self.ids = Identifiers(documents.arrow.column("id"))
-        self._cache: dict[int, Document] = {}
+        self._read: Callable[[int], Document] = lru_cache(_CACHED)(documents.row)  # agents read the same ones again
         self._borders: dict[str, list[tuple[int, int]]] = {}
 
     def _made_tools(self, wanted: Sequence[str]) -> Iterator[ToolSchema]:
@@ -140,15 +139,9 @@ class SearchEnvironment(Environment):
             by, of = self.collections.wanted.by, self.collections.wanted.of
             for name, values in of.items():
                 yield search_in(name, f"{by} {', '.join(values)}" if values else "all other pages")
-        yield from (tool for tool in (*others, OUTLINE_TOOL) if tool.name in wanted)
-        if "filter" in wanted:
-            yield self.catalogue.filter_tool()
-        if "count" in wanted:
-            yield self.catalogue.count_tool()
-        if "calculate" in wanted:
-            yield CALCULATE_TOOL
-        if "query" in wanted:
-            yield QUERY_TOOL
+        catalogue = (self.catalogue.filter_tool(), self.catalogue.count_tool())
+        made = (*others, OUTLINE_TOOL, *catalogue, CALCULATE_TOOL, QUERY_TOOL)
+        yield from (tool for tool in made if tool.name in wanted)
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return tuple(self.by_name.values())
@@ -167,8 +160,6 @@ class SearchEnvironment(Environment):
         return SearchEpisode(self, task)
 
     def resume(self, task: Task, recorded: JsonObject) -> SearchEpisode:
-        if self.simulator is None:
-            return self.reset(task)
         return SearchEpisode(self, task, recorded.get("simulated", ()))
 
     def settings(self, task: Task) -> JsonObject:
@@ -210,16 +201,6 @@ class SearchEnvironment(Environment):
         weight: Callable[[str], float] | None = getattr(self.index, "weight", None)
         passage = best_passage(text, query, max_chars=self.snippet_size, weight=weight)
         return text[passage.start : passage.end]
-
-    def _read(self, row: int) -> Document:
-        """A document, from a small cache: an agent reads the same ones again and again."""
-        known = self._cache.get(row)
-        if known is None:
-            known = self.documents.row(row)
-            if len(self._cache) >= _CACHED:
-                self._cache.pop(next(iter(self._cache)), None)
-            self._cache[row] = known
-        return known
 
     def pages(self, document: Document) -> list[tuple[int, int]]:
         """Where the pages of ``document`` begin and end, in code points."""
@@ -351,11 +332,13 @@ class SearchEpisode(Episode):
         words = " ".join(pattern.split())
         return call.answered(write(Matches(words, document.title, document.id, len(pages), len(matches), found)))
 
+    def _named(self, call: ToolCall) -> Document | None:
+        return self._document_of(str(call.arguments["document"]).split("#", 1)[0])
+
     def _outline(self, call: ToolCall) -> ToolResult:
-        document = self._document_of(str(call.arguments["document"]).split("#", 1)[0])
+        document = self._named(call)
         if document is None:
-            words = f"There is no document {call.arguments['document']!r}. Take one that a result or a link shows."
-            return call.answered(words, "not_found")
+            return _unknown(call)
         pages = self.environment.pages(document)
         return call.answered(write(headings(document, partial(_page_of, pages), len(pages))))
 
@@ -368,12 +351,9 @@ class SearchEpisode(Episode):
         return _said(call, self.environment.catalogue.count(words, field, value))
 
     def _query(self, call: ToolCall) -> ToolResult:
-        wanted = call.arguments.get("document")
-        document = None if wanted is None else self._document_of(str(wanted).split("#", 1)[0])
-        if wanted is not None and document is None:
-            return call.answered(
-                f"There is no document {wanted!r}. Take one that a result or a link shows.", "not_found"
-            )
+        document = None
+        if "document" in call.arguments and (document := self._named(call)) is None:
+            return _unknown(call)
         return queried(call, self.environment.tables, document)
 
     def _around(self, document: Document, match: re.Match[str]) -> str:
@@ -402,6 +382,11 @@ class SearchEpisode(Episode):
 
     def check(self, answer: str | None) -> Verdict:
         return check_task(self.task, answer)
+
+
+def _unknown(call: ToolCall) -> ToolResult:
+    words = f"There is no document {call.arguments['document']!r}. Take one that a result or a link shows."
+    return call.answered(words, "not_found")
 
 
 def _said(call: ToolCall, shown: Listing | Count | str) -> ToolResult:

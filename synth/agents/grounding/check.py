@@ -332,9 +332,8 @@ def _prose(
             run.append(token)
             continue
         word, raw, _ = token
-        if word in seen.words or (thought and word in _NUMBER_WORDS):
-            continue
-        if own is not None and word not in _NUMBER_WORDS and own.free(word):
+        free = thought if word in _NUMBER_WORDS else own is not None and own.free(word)
+        if free or word in seen.words:
             continue
         if word not in plain_list or word in _NUMBER_WORDS or (strict and len(tokens) == 1):
             yield raw
@@ -366,9 +365,7 @@ def _run(
     """Judge a run of name-like tokens: together they must stand somewhere in this order, or fall apart into pieces
     that do at a comma or full stop, once plain words at the start of a sentence are taken off. Where ``names`` is true,
     a piece may also be several whole names side by side. A model's ``thought`` may count to ten on its own."""
-    if not run:
-        return
-    if seen.holds(" ".join(word for word, _, _ in run)):
+    if not run or seen.holds(" ".join(word for word, _, _ in run)):
         return
     pieces: list[list[_Token]] = [[]]
     for token in run:

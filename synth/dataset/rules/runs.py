@@ -62,9 +62,8 @@ def run(row: TrajectoryRow, known: Known) -> Iterator[str]:
     if _DERIVED & set(known.there):
         runs.recorded[row.id] = record(row)
     yield from _protocol(row)
-    if row.retry_of is not None and not any(
-        said.stand_in(row.details) for said in (Reflected, Refined, Grown, Reworked)
-    ):
+    ways = (Reflected, Refined, Grown, Reworked)
+    if row.retry_of is not None and not any(said.stand_in(row.details) for said in ways):
         yield "retry_of: no detail says what was told of the first run, or how this one came out of it"
     if row.retry_of is not None and row.retry_of == row.id:
         yield "retry_of: a run cannot retry itself"
@@ -107,11 +106,10 @@ def actor_of_run(row: TrajectoryRow, known: Known) -> Iterator[str]:
     whose = "policy" if how == "reworded" else row.role  # whose words they are
     of = next((role for role in about.roles if role.role == whose), None) if about else None
     if of is not None:
-        for name, held in (("privileged", row.privileged), ("backend", row.provenance.backend)):
-            if name == "privileged" and whose != row.role:
-                continue
-            if held != getattr(of, name):
-                yield f"{name}: {held}, but the report says of the {whose}: {getattr(of, name)}"
+        if whose == row.role and row.privileged != of.privileged:
+            yield f"privileged: {row.privileged}, but the report says of the {whose}: {of.privileged}"
+        if row.provenance.backend != of.backend:
+            yield f"backend: {row.provenance.backend}, but the report says of the {whose}: {of.backend}"
         if (row.model is None) != (of.model is None):
             yield f"model: {row.model}, but the report says of the {whose}: {of.model}"
     if not known.same(("version", dataset, row.environment), row.environment_version):
@@ -369,8 +367,7 @@ def continuation(row: ContinuationRow, known: Known) -> Iterator[str]:
         yield "content: does not begin with an action"
         return
     first = row.content[: turns[0][1]] if turns else ()
-    gave_up = row.stop_reason is StopReason.GAVE_UP and len(turns) == 1
-    kind = "none" if nothing else action_kind(first, gave_up=gave_up)
+    kind = "none" if nothing else action_kind(first, gave_up=row.stop_reason is StopReason.GAVE_UP and len(turns) == 1)
     if row.action_kind != kind:
         yield f"action_kind: {row.action_kind}, but the first turn is {kind}"
     yield from link_problems(row.content)

@@ -234,11 +234,8 @@ class RecordReader(ABC):
     ) -> tuple[list[Triple], list[Rejection]]:
         items = _items(self._get(record, "triples"))
         if items is None:
-            return [], [
-                self._rejection(
-                    f"{place}/triples", Reason.MALFORMED, "triples are no list of objects or of rows of three"
-                )
-            ]
+            what = "triples are no list of objects or of rows of three"
+            return [], [self._rejection(f"{place}/triples", Reason.MALFORMED, what)]
         good, bad = [], []
         for number, item in enumerate(items):
             try:
