@@ -161,9 +161,17 @@ class TurnValue(Row):
     """Share of the task's evidence that came into view with it. None: no evidence is known."""
     advantage: float | None
     """By how much it changed the policy's rate of success (PAV, arXiv 2410.08146). None: not measured."""
+    group_advantage: float | None = None
+    """By how much better its run ended than the others that were in the same state (GiGPO, arXiv 2505.10978). None: no
+    other run was."""
     answer_probability: float | None = None
     """How probable the policy holds the right answer after it (IGPO, arXiv 2510.14967). None: not measured."""
     answer_gain: float | None = None
+    """What it adds to that. None: not measured."""
+    outcome_potential: float | None = None
+    """By how much the policy leans to what its runs reliably end with, after it (SIOP, arXiv 2605.04984). None: not
+    measured."""
+    outcome_gain: float | None = None
     """What it adds to that. None: not measured."""
     judged_right: bool | None = None
     """Whether it is true what it said by ``judge`` or ``check``. None: it said nothing, or nothing tells."""
@@ -179,8 +187,11 @@ class TurnValue(Row):
             matched=None if step.gold_match is None else step.gold_match >= 0,
             information_gain=step.information_gain,
             advantage=step.advantage,
+            group_advantage=step.group_advantage,
             answer_probability=step.answer_probability,
             answer_gain=step.answer_gain,
+            outcome_potential=step.outcome_potential,
+            outcome_gain=step.outcome_gain,
             judged_right=step.judged_right,
             score=step.score,
         )

@@ -202,12 +202,22 @@ class StepRow(Row):
     """Success rate of the policy's continuations behind the step minus that of those before it, -1 to 1 (PAV,
     2410.08146): all original ones of ``continuations`` at this step and at the one before; behind the last step,
     the run's own verdict. None: one of the two was not measured."""
+    group_advantage: float | None = None
+    """Discounted verdict of the run minus the mean over all turns that runs of this role on the task took from the same
+    state, -1 to 1 (GiGPO, arXiv 2505.10978; gamma is 0.95). None: no other run was in that state, the run has no
+    verdict, or it is a second try."""
     answer_probability: float | None = None
     """How probable the policy holds the right answer once it has seen what this turn brought, 0 to 1: the geometric
     mean over the answer's tokens (IGPO, arXiv 2510.14967). None: not measured, or the turn calls no tool."""
     answer_gain: float | None = None
     """What this turn adds to it, -1 to 1: the difference from the turn before, of the first turn from the question
     alone. None: one of the two was not measured."""
+    outcome_potential: float | None = None
+    """By how much the policy leans, once it has seen what this turn brought, to what its own runs on the task reliably
+    end with, 0 to 1 (SIOP, arXiv 2605.04984): their answers in modes, each weighted by the share of runs that ended in
+    it after a tool had shown it. None: not measured, the runs agree, or the turn calls no tool."""
+    outcome_gain: float | None = None
+    """What this turn adds to it, -1 to 1. None: one of the two was not measured."""
     pivot: bool | None
     """Outcomes of continuations from here vary most in this trajectory (PivotRL 2603.21383). None: too few were tried
     here to tell."""

@@ -19,8 +19,11 @@ _TURN_VALUES: Mapping[str, pa.DataType] = {
     "matched": pa.bool_(),
     "information_gain": pa.float64(),
     "advantage": pa.float64(),
+    "group_advantage": pa.float64(),
     "answer_probability": pa.float64(),
     "answer_gain": pa.float64(),
+    "outcome_potential": pa.float64(),
+    "outcome_gain": pa.float64(),
     "judged_right": pa.bool_(),
     "score": pa.float64(),
 }

@@ -276,8 +276,9 @@ def _labels(recipe: Recipe) -> Iterator[Run]:
         values: dict[str, Any] = {"rules": [named("label_rules", name, {}) for name in recipe.label_rules]}
         if judge is not None:
             values["judge"] = judge
-        if role == "policy" and recipe.ratings is not None and recipe.ratings.answer_probability:
-            values["believer"] = believer_of(recipe.roles["policy"])
+        if role == "policy" and recipe.ratings is not None:
+            asked = {"believer": recipe.ratings.answer_probability, "outcomes": recipe.ratings.outcome_potential}
+            values |= {name: believer_of(recipe.roles["policy"]) for name, wanted in asked.items() if wanted}
         yield Run(f"{role}-steps", "label_steps", values, role)
 
 

@@ -187,9 +187,11 @@ class Recipe(Keys):
         if self.ratings is not None and self.ratings.judges > 1 and "judge" not in self.roles:
             raise ValueError("ratings.judges: several voices are a model's: bind roles.judge to one (openai, vllm)")
         student = self.roles.get("policy")
-        measured = self.ratings is not None and self.ratings.answer_probability
-        if measured and (student is None or student.model is None or ":" in student.backend):
-            raise ValueError("ratings.answer_probability: it is a model's: bind roles.policy to one (vllm)")
+        for name in ("answer_probability", "outcome_potential") if self.ratings is not None else ():
+            if getattr(self.ratings, name) and (student is None or student.model is None or ":" in student.backend):
+                raise ValueError(f"ratings.{name}: it is a model's: bind roles.policy to one (vllm)")
+        if self.ratings is not None and self.ratings.outcome_potential and student is not None and student.rollouts < 2:
+            raise ValueError("ratings.outcome_potential: it compares runs on a task: say roles.policy.rollouts")
         if self.rework is not None and self.rework.reword and (student is None or student.model is None):
             raise ValueError("rework.reword: the words are a model's: bind roles.policy to one (openai, vllm)")
         perturber = self.roles.get("perturber")

@@ -133,6 +133,11 @@ class Ratings(Described):
     """Also measure how probable the policy holds the right answer after each turn of its runs, and what each turn adds
     (IGPO, arXiv 2510.14967): ``answer_probability`` and ``answer_gain`` of ``steps``. One call a turn, without a
     completion. Needs ``roles.policy`` to be a model behind vLLM, which gives log probabilities of a prompt."""
+    outcome_potential: bool = False
+    """Also measure by how much the policy leans, after each turn of its runs, to what these runs reliably end with, and
+    what each turn adds (SIOP, arXiv 2605.04984): ``outcome_potential`` and ``outcome_gain`` of ``steps``. One call for
+    each turn and each answer that runs on the task gave; the same model as for ``answer_probability``, and several
+    ``rollouts``."""
     checklist: bool = False
     """Also hold runs against the checklists of their tasks (CM2, arXiv 2602.12268): the share of the weight that each
     meets, and item by item what."""

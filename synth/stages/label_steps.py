@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import ClassVar
 
 from synth.annotate.labels.answer_probability import AnswerProbability
 from synth.annotate.labels.label import StepLabel, label
 from synth.annotate.labels.model_judge import ModelStepJudge
+from synth.annotate.labels.outcome_potential import outcome_modes, outcome_potential
+from synth.annotate.labels.step_groups import group_advantages
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import Row
 from synth.schemas.searched import SearchedRow, SearchedStep
@@ -31,19 +33,22 @@ class LabelStepsConfig(StageConfig):
     """Who labels what the rules leave open in runs on tasks without a walk; None = no one."""
     believer: Implementation | None = None
     """The model whose probability of the right answer is measured after each turn; None: it is not measured."""
+    outcomes: Implementation | None = None
+    """The model whose leaning to what its own runs reliably end with is measured after each turn; None: it is not."""
 
 
 class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     """By the task's evidence and, where the runs were searched for critical steps, by what branching showed."""
 
     name = "label_steps"
-    version = 21
+    version = 22
     config_type = LabelStepsConfig
-    reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
+    reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks", "runs_on_task")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
+    known_as: ClassVar[Mapping[str, str]] = {"runs_on_task": "trajectories"}
     writes: ClassVar[Mapping[str, type[Row]]] = {"steps": StepRow}
     over = "trajectories"
-    looks_up: ClassVar[frozenset[str]] = frozenset({"tasks", "searched"})
+    looks_up: ClassVar[frozenset[str]] = frozenset({"tasks", "searched", "runs_on_task"})
     rows_per_shard = 128
 
     def __init__(self, config: LabelStepsConfig, context: Context) -> None:
@@ -52,6 +57,9 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         self._rules: list[LabelRule] = [rule.itself() for rule in config.rules]
         self._judge: ModelStepJudge | None = None if config.judge is None else context.make(config.judge)
         self._believer: AnswerProbability | None = None if config.believer is None else context.make(config.believer)
+        self._outcomes: AnswerProbability | None = None if config.outcomes is None else context.make(config.outcomes)
+        self._on_task = lru_cache(maxsize=1)(RowsByKey(inputs.table("runs_on_task"), "task_id").rows)
+        self._groups = lru_cache(maxsize=1)(self._groups_of)
         self._tasks = RowsByKey(inputs.table("tasks"), "id")
         self._found = RowsByKey(inputs.table("searched"), "id") if "searched" in inputs else None
 
@@ -63,7 +71,12 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         labels = label(row, task, judged=partial(judge.labels, task, row) if judge and judge.wanted(task) else None)
         for rule in self._rules:
             labels = tuple(rule(row, task, labels))
-        held = self._believer.after(task, row) if self._believer else ()
+        held = self._believer.after(row, task.answer) if self._believer else ()
+        potential: tuple[float | None, ...] = ()
+        if self._outcomes and row.retry_of is None:
+            modes = outcome_modes(task, self._on_task(task.id))
+            potential = outcome_potential(self._outcomes, task, row, modes)
+        group = self._groups(task.id).get(row.id)
         for labelled in labels:
             tried = found.get(labelled.step)
             if labelled.judged_right is not None:
@@ -78,10 +91,16 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
                     first_error_branching=tried.first_error if tried else None,
                     advantage=tried.advantage if tried else None,
                     pivot=tried.pivot if tried else None,
+                    group_advantage=group[labelled.step] if group else None,
                     held=held,
+                    potential=potential,
                 )
             )
         return Outcome(kept=tuple(rows))
+
+    def _groups_of(self, task_id: str) -> Mapping[str, tuple[float | None, ...]]:
+        runs = self._on_task(task_id)
+        return group_advantages(runs) if len(runs) > 1 else {}
 
     @cached_property
     def _judged_by(self) -> Provenance:

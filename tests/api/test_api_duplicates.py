@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ from shared_builds import LEAN, SMALL, WORLD, world_store
 from stand_ins.forging import seal
 
 import synth
+from synth.annotate.labels.step_groups import DISCOUNT
 from synth.api import BuildResult
 from synth.dataset.configs import config_named
 from synth.dataset.reader import Dataset
@@ -27,6 +28,8 @@ from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
+from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.turns import turn_ranges
 from synth.stages.contract import Batch, Context
 from synth.stages.duplicates import MarkConfig, MarkDuplicates
 
@@ -87,6 +90,20 @@ def broken(built: Path, folder: Path, config: str, change: Any) -> list[str]:
 
 def with_id(name: str, **changes: Any) -> Any:
     return lambda row: row.model_copy(update=changes) if row.id == name else row
+
+
+def test_first_turns_are_compared_with_those_of_the_other_runs(data: Dataset) -> None:
+    """Every run begins in the same state; those without a verdict are compared with none."""
+    runs: dict[str, list[TrajectoryRow]] = defaultdict(list)
+    for run in data.rows("trajectories"):
+        runs[run.task_id].append(run)
+    found = {row.trajectory_id: row.group_advantage for row in data.rows("steps") if not row.step}
+    for every in runs.values():
+        group = [run for run in every if run.verdict.correct is not None]
+        assert all(found[run.id] is None for run in every if run not in group)
+        ends = [float(run.success) * DISCOUNT ** (len(turn_ranges(run.content)) - 1) for run in group]
+        assert [found[run.id] for run in group] == pytest.approx([end - sum(ends) / len(ends) for end in ends])
+    assert len({value for value in found.values() if value}) > 4
 
 
 def test_pairs_that_are_alike_go_and_no_verdict_stays_behind(

@@ -32,7 +32,7 @@ ROLES: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], str]] = {
     "policy": ("walks", {}, {}, "trajectories"),
     "teacher": ("walks", {}, {}, "trajectories"),
     "judge": ("walks", {"ratings": {}}, {}, "judgments"),
-    "believer": ("walks", {}, {"ratings.answer_probability": True}, "steps"),
+    "believer": ("walks", {}, {"ratings.answer_probability": True, "ratings.outcome_potential": True}, "steps"),
     "judges": ("walks", {"ratings": {}}, {"ratings.judges": 3}, "judgments"),
     "prm": ("docs", SEARCHED, {}, "continuations"),
     "expert": ("docs", SEARCHED, {}, "continuations"),
@@ -63,6 +63,7 @@ def build(role: str, given: argparse.Namespace, folder: Path, *, played: bool) -
             "backend": "vllm",
             "model": name,
             "endpoints": [address],
+            "rollouts": 4 if role == "believer" else 1,
             "sampling": {"temperature": given.temperature, "max_tokens": given.max_tokens},
         }
     which = {"recipe": WALKS} if asked == "walks" else {"dataset": "docs-search"}

@@ -68,10 +68,14 @@ MUTATIONS: dict[str, Mutation] = {
     "score over one": failed("score: 3 is not from 0 to 1", score=3.0),
     "probability over one": failed("answer_probability: 2 is not from 0 to 1", answer_probability=2.0),
     "gain that the probabilities do not give": failed(
-        "answer_gain: 0.5, but the probabilities are 0.25 and 0.5", answer_gain=0.5
+        "answer_gain: 0.5, but the values are 0.25 and 0.5", answer_gain=0.5
     ),
     "first gain below nothing": row(STEPS, 0, "answer_gain: 0.75 can't lead to 0.25", answer_gain=0.75),
     "gain without a probability": failed("answer_gain: 0.25, but answer_probability is null", answer_probability=None),
+    "advantages in a group that do not balance": failed(
+        "group_advantage: those of the runs on its task do not add up to 0", group_advantage=0.5
+    ),
+    "leaning over one": failed("outcome_potential: 2 is not from 0 to 1", outcome_potential=2.0),
     "probability of an answer": row(
         STEPS, FAILED + 1, "answer_probability: 0.5, but the turn calls no tool", answer_probability=0.5
     ),
@@ -368,6 +372,9 @@ _MAY_BE_NULL = {
     "pivot",
     "answer_probability",
     "answer_gain",
+    "group_advantage",
+    "outcome_potential",
+    "outcome_gain",
     "judged_right",
     "proposal",
     "repair",

@@ -1,6 +1,6 @@
-"""How probable the policy holds the right answer after each of its turns (IGPO, arXiv 2510.14967).
+"""How probable the policy holds an answer after each of its turns (IGPO, arXiv 2510.14967).
 
-The right answer stands behind the question and each turn in the place of the final message, and the server says how
+The answer stands behind the question and each turn in the place of the final message, and the server says how
 probable its tokens are there (``prompt_logprobs``, as vLLM has it). Nothing is drawn, so there is no noise, and a turn
 costs one call, which reads and writes nothing.
 """
@@ -16,7 +16,6 @@ from synth.agents.trajectory import history_of
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, versioned
 from synth.models.contract import CallFailed, ChatReply, FailureKind, Model
-from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["SENT", "AnswerProbability", "answer_probability"]
@@ -31,8 +30,8 @@ class AnswerProbability:
     def __init__(self, model: Model, mode: Mode = "native", *, strict: bool = False) -> None:
         self._model, self._mode, self._strict = model, mode, strict
 
-    def after(self, task: Task, run: TrajectoryRow) -> tuple[float | None, ...]:
-        """The probability, 0 to 1, of the right answer after 0, 1, ... turns, the last of those that call tools
+    def after(self, run: TrajectoryRow, wanted: str) -> tuple[float | None, ...]:
+        """The probability, 0 to 1, of the answer ``wanted`` after 0, 1, ... turns, the last of those that call tools
         included: the geometric mean over its tokens. None where the server could not tell (a conversation too long for
         the model, tokens that do not spell the answer).
 
@@ -42,9 +41,9 @@ class AnswerProbability:
         """
         prompt, history = history_of(run)
         acted = sum(bool(step.turn.calls) for step in history)
-        answer = Turn(answer=task.answer)
-        content = structured_action(answer) if self._mode == "structured" else task.answer
-        written = canonical_json(task.answer)[1:-1] if self._mode == "structured" else task.answer
+        structured = self._mode == "structured"
+        content = structured_action(Turn(answer=wanted)) if structured else wanted
+        written = canonical_json(wanted)[1:-1] if structured else wanted
         native = self._mode == "native" and bool(prompt.tools)
         found: list[float | None] = []
         for seen in range(acted + 1):
@@ -74,8 +73,8 @@ def _tail(reply: ChatReply) -> tuple[tuple[str, float], ...]:
 def _refused(why: str) -> InputError:
     return InputError(
         f"the policy's server gives no log probabilities of a prompt: {why}",
-        where="ratings.answer_probability",
-        mend="serve the model with vLLM, which knows prompt_logprobs, or leave the key out",
+        where="ratings.answer_probability, ratings.outcome_potential",
+        mend="serve the model with vLLM, which knows prompt_logprobs, or leave them out",
     )
 
 
@@ -96,7 +95,7 @@ def _probability(tail: Sequence[tuple[str, float]], content: str, written: str) 
     return math.exp(math.fsum(logs) / len(logs)) if logs else None
 
 
-@versioned(1)
+@versioned(2)
 def answer_probability(*, model: Model, mode: Mode = "native", strict: bool = False) -> AnswerProbability:
     """What the registry calls."""
     return AnswerProbability(model, mode, strict=strict)

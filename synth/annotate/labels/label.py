@@ -98,10 +98,18 @@ class StepLabel(Row):
         first_error_branching: bool | None = None,
         advantage: float | None = None,
         pivot: bool | None = None,
+        group_advantage: float | None = None,
         held: Sequence[float | None] = (),
+        potential: Sequence[float | None] = (),
     ) -> StepRow:
-        """The finished row. ``held``: how probable the policy held the right answer after 0, 1, ... turns."""
-        before, after = held[self.step : self.step + 2] if len(held) > self.step + 1 else (None, None)
+        """The finished row.
+
+        Args:
+            held: How probable the policy held the right answer after 0, 1, ... turns.
+            potential: By how much it leaned, then, to what its runs reliably end with.
+        """
+        probability, gain = _gained(held, self.step)
+        leaned, more = _gained(potential, self.step)
         return StepRow(
             id=f"{self.trajectory_id}/{self.step}",
             score=score,
@@ -109,11 +117,20 @@ class StepLabel(Row):
             first_error_branching=first_error_branching,
             advantage=advantage,
             pivot=pivot,
-            answer_probability=after,
-            answer_gain=None if after is None or before is None else after - before,
+            group_advantage=group_advantage,
+            answer_probability=probability,
+            answer_gain=gain,
+            outcome_potential=leaned,
+            outcome_gain=more,
             provenance=provenance,
             **{name: getattr(self, name) for name in StepLabel.model_fields},
         )
+
+
+def _gained(measured: Sequence[float | None], step: int) -> tuple[float | None, float | None]:
+    """What was measured after the turn, and by how much more that is than before it."""
+    before, after = measured[step : step + 2] if len(measured) > step + 1 else (None, None)
+    return after, None if after is None or before is None else after - before
 
 
 def labels_of(run: RunContext, asked: Sequence[LabelRule] = RULES) -> tuple[Label, ...]:

@@ -3,6 +3,7 @@ repeat what steps say."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ __all__ = ["VALUE_RULES"]
 @dataclass
 class _Values:
     advantages: dict[tuple[str, int], tuple[float | None, Place]] = field(default_factory=dict)
-    held: dict[tuple[str, int], float | None] = field(default_factory=dict)
+    held: dict[tuple[str, str, int], float | None] = field(default_factory=dict)
+    groups: dict[tuple[str, str], list[tuple[float, Place]]] = field(default_factory=lambda: defaultdict(list))
     turns: dict[str, dict[tuple[str, str], dict[int, str]]] = field(default_factory=lambda: defaultdict(dict))
     """Task -> (run, role) -> what its turns were worth, hashed."""
 
@@ -36,26 +38,45 @@ def turn_value(row: StepRow, known: Known) -> Iterator[str]:
         yield f"advantage: {row.advantage:g} is not from -1 to 1"
 
 
-@rule("steps", "answer_probability answer_gain")
+@rule("steps", "answer_probability answer_gain outcome_potential outcome_gain")
 def answer_held(row: StepRow, known: Known) -> Iterator[str]:
     """Probabilities are of turns of the policy that call tools; a gain is the difference from the turn before."""
-    held, gain = row.answer_probability, row.answer_gain
-    before = known.of(_Values).held.get((row.trajectory_id, row.step - 1))
-    known.of(_Values).held[row.trajectory_id, row.step] = held
+    yield from _held(row, known, "answer_probability", "answer_gain")
+    yield from _held(row, known, "outcome_potential", "outcome_gain")
+
+
+def _held(row: StepRow, known: Known, name: str, of_gain: str) -> Iterator[str]:
+    held, gain = getattr(row, name), getattr(row, of_gain)
+    before = known.of(_Values).held.get((name, row.trajectory_id, row.step - 1))
+    known.of(_Values).held[name, row.trajectory_id, row.step] = held
     if held is None:
         if gain is not None:
-            yield f"answer_gain: {gain:g}, but answer_probability is null"
+            yield f"{of_gain}: {gain:g}, but {name} is null"
         return
     if not 0 <= held <= 1:
-        yield f"answer_probability: {held:g} is not from 0 to 1"
+        yield f"{name}: {held:g} is not from 0 to 1"
     if row.role != "policy":
-        yield f"answer_probability: {held:g} in a run of the {row.role}"
+        yield f"{name}: {held:g} in a run of the {row.role}"
     if row.action_kind in ("answer", "give_up"):
-        yield f"answer_probability: {held:g}, but the turn calls no tool"
+        yield f"{name}: {held:g}, but the turn calls no tool"
     if row.step and gain != (None if before is None else held - before):
-        yield f"answer_gain: {gain}, but the probabilities are {before} and {held:g}"
+        yield f"{of_gain}: {gain}, but the values are {before} and {held:g}"
     if not row.step and gain is not None and not -1e-9 <= held - gain <= 1 + 1e-9:
-        yield f"answer_gain: {gain:g} can't lead to {held:g}"
+        yield f"{of_gain}: {gain:g} can't lead to {held:g}"
+
+
+def _balanced(known: Known) -> Iterator[tuple[Place, str]]:
+    for values in known.of(_Values).groups.values():
+        if abs(math.fsum(value for value, _ in values)) > 1e-9 * len(values):
+            yield values[0][1], "group_advantage: those of the runs on its task do not add up to 0"
+
+
+@rule("steps", "group_advantage", close=_balanced)
+def in_group(row: StepRow, known: Known) -> Iterator[str]:
+    """Advantages among equal states are differences from a mean: over the runs of a role on a task they add up to 0."""
+    if row.group_advantage is not None:
+        known.of(_Values).groups[row.task_id, row.role].append((row.group_advantage, known.place))
+    yield from ()
 
 
 def _measured(known: Known) -> Iterator[tuple[Place, str]]:
@@ -98,4 +119,4 @@ def rl_runs(row: RlRow, known: Known) -> Iterator[str]:
         yield "runs: are not those of the steps of its task"
 
 
-VALUE_RULES = (turn_value, answer_held, turn_values, rl_runs)
+VALUE_RULES = (turn_value, answer_held, in_group, turn_values, rl_runs)

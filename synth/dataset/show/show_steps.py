@@ -41,6 +41,10 @@ def label_lines(step: StepRow) -> Iterator[RenderableType]:
     if step.answer_probability is not None:
         added = "" if step.answer_gain is None else f" ({step.answer_gain:+.1%})"
         measures.append(f"right answer held at {step.answer_probability:.1%}{added}")
+    if step.group_advantage is not None:
+        measures.append(f"{step.group_advantage:+.2f} against the runs in the same state")
+    if step.outcome_potential is not None:
+        measures.append(f"leans {step.outcome_potential:.0%} to what its runs reliably end with")
     yield part("gain", styled(" · ".join(measures), "dim"), "dim")
     if step.criticality is not None:
         yield part("critical", Text(_critical(step.criticality)), "bold")

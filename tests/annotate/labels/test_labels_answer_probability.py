@@ -48,7 +48,7 @@ def halves(*logs: float) -> list[dict[str, Any]]:
 
 def test_each_turn_that_calls_tools_is_measured_with_one_call(run: TrajectoryRow) -> None:
     model = Listed(halves(math.log(0.1), math.log(0.2), math.log(0.7)))
-    held = AnswerProbability(model).after(TASK, run)
+    held = AnswerProbability(model).after(run, TASK.answer)
     assert held == pytest.approx((0.1, 0.2, 0.7))
     rows = [one.row(PROVENANCE, held=held) for one in label(run, TASK)]
     assert [row.answer_probability for row in rows] == [pytest.approx(0.2), pytest.approx(0.7), None]
@@ -77,13 +77,15 @@ def test_each_turn_that_calls_tools_is_measured_with_one_call(run: TrajectoryRow
 def test_the_tokens_of_the_answer_alone_count(
     run: TrajectoryRow, mode: Mode, tokens: list[tuple[str, float]], wanted: float | None
 ) -> None:
-    held = AnswerProbability(Listed([told(*tokens)] * 3), mode).after(TASK, run)
+    held = AnswerProbability(Listed([told(*tokens)] * 3), mode).after(run, TASK.answer)
     assert held == (pytest.approx(wanted),) * 3 if wanted else held == (None,) * 3
 
 
 def test_a_turn_too_long_for_the_model_is_not_measured(run: TrajectoryRow) -> None:
     first, second = halves(-1.0, -1.0)
-    held = AnswerProbability(Listed([first, CallFailed(FailureKind.CONTEXT, "too long"), second])).after(TASK, run)
+    held = AnswerProbability(Listed([first, CallFailed(FailureKind.CONTEXT, "too long"), second])).after(
+        run, TASK.answer
+    )
     assert held == (pytest.approx(math.exp(-1)), None, pytest.approx(math.exp(-1)))
     rows = [one.row(PROVENANCE, held=held) for one in label(run, TASK)]
     assert [row.answer_gain for row in rows] == [None, None, None]
@@ -98,5 +100,5 @@ def test_a_turn_too_long_for_the_model_is_not_measured(run: TrajectoryRow) -> No
 )
 def test_a_server_that_reads_no_prompts_is_named(run: TrajectoryRow, reply: Any, words: str) -> None:
     with pytest.raises(InputError, match="gives no log probabilities of a prompt") as raised:
-        AnswerProbability(Listed([reply])).after(TASK, run)
+        AnswerProbability(Listed([reply])).after(run, TASK.answer)
     assert words in str(raised.value)
