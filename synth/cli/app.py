@@ -58,6 +58,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "synth.cli.new:new",
         "Write a package that adds a part of your own: a working one to change, with a recipe and tests that pass.",
     ),
+    "architect": (
+        "synth.cli.architect:architect",
+        "Have a model write an application for a policy. It is kept once all of it was proven. Rerun to resume.",
+    ),
     "recipe": (
         "synth.cli.recipes:recipe",
         "Print the JSON Schema of recipes, or a recipe with every default filled in.",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from synth.agents.loop import Rollout
 from synth.agents.scripted.config import PolicyConfig, TeacherConfig
-from synth.agents.scripted.matching import content_words, likeness, same_name, similarity
+from synth.agents.scripted.matching import content_words, dangling, likeness, same_name, similarity
 from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.phrases import NOTES, PHRASES, Thoughts, read_notes
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
@@ -317,3 +317,9 @@ def test_matching() -> None:
     cue, sentence = "the founder of Korvan", "Korvan was established by Torrin."
     assert similarity(cue, sentence, {}, ("Korvan",)) == 0.0
     assert similarity(cue, sentence, lexicon, ("Korvan",)) > 0.3
+
+
+def test_a_clause_that_lacks_its_object_is_not_quoted_as_the_next_part() -> None:
+    assert dangling("the country that includes")
+    assert dangling("How high is")
+    assert not dangling("the country that includes Lower Maine")

@@ -10,8 +10,11 @@ from systems_table import ROOT, ROWS, SYSTEMS, System
 
 from synth.recipe.load import gallery_names
 
-ELSEWHERE = {"web-site": "tests/extras/web/test_extra_web_again.py"}
-"""Recipes that want an environment of their own, and the suite of CI that builds them."""
+ELSEWHERE = {
+    "web-site": "tests/extras/web/test_extra_web_again.py",
+    "policy.txt": "tests/extras/gallery/test_extra_architect.py",
+}
+"""What commands name that wants an environment of its own, or a model, and the suite of CI that brings it."""
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

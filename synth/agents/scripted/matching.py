@@ -120,9 +120,9 @@ def strip(cue: str) -> str:
 
 
 def dangling(cue: str) -> bool:
-    """Whether the cue makes no sense on its own ("the length of", "How high is")."""
-    words = cue.split()
-    return len(words) < 4 or words[-1].casefold() in FUNCTION_WORDS
+    """Whether the cue makes no sense on its own ("the length of", "How high is", "the country that includes")."""
+    words = cue.casefold().split()
+    return len(words) < 4 or words[-1] in FUNCTION_WORDS or words[-2] in ("that", "which", "who")
 
 
 def uncapitalised(cue: str) -> str:

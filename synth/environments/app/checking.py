@@ -236,6 +236,7 @@ class _RequestChecker:
         self.words(f"{place}.because", ask.because, columns)
         for at, names in (("tells", ask.tells), ("free", ask.free), ("refers", tuple(ask.refers))):
             self.among(f"{place}.{at}", names, arguments, f"argument of {tool}")
+        self.among(f"{place}.explains", filter(None, [ask.explains]), ask.free, "free argument")
         for argument, reference in ask.refers.items():
             self.reference(f"{place}.refers.{argument}", reference, argument, dict.fromkeys(columns))
         self.among(f"{place}.refused_by", ask.refused_by, self.rules, "rule")

@@ -140,6 +140,8 @@ class Ask(_Part):
     """Arguments whose value the words tell although no hole holds it ("I spent" tells a direction)."""
     free: tuple[str, ...] = ()
     """Arguments whose exact words do not matter: a memo, a summary."""
+    explains: str | None = None
+    """The one of ``free`` that says why, where this is done because something else was not allowed."""
     refers: dict[str, Reference] = {}
     """References of arguments that are not a key of a table, or that this ask refers to in a way of its own."""
     refused_by: dict[str, tuple[Look, ...]] = {}

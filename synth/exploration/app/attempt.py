@@ -263,17 +263,21 @@ class AppAttempt:
         rule = self.environment.rules.named(str(stopped.rule))
         if rule is None:
             raise Dropped(Reason.NO_WALK, "the rule is not known")
+        text = " ".join(rule.text.split())
+        reason = text if stopped.recorded else stopped.result.content
+        explains = None if instead is None else self.app.requests.asks[instead.ask].explains
+        if instead is not None and explains is not None:
+            instead = replace(instead, row={**instead.row, explains: reason})
         first = self.wording.clause(stopped.ask, stopped.row, self.start)
         second = None if instead is None else self.wording.clause(instead.ask, instead.row, self.start)
         ending = "" if second is None else conditional(second, self.rng)
         question, said = self._message([first], ending, second)
-        text = " ".join(rule.text.split())
         with closing(self._solver(said)) as solver:
             solver.decide(stopped.ask, stopped.row)
             hidden = note_of(self.environment, rule, stopped)
             if hidden is not None:
                 solver.attempt(stopped.ask, stopped.row, solver.reach(stopped.ask, stopped.row, first.text))
-            answer = f"That can't be done. {text if stopped.recorded else stopped.result.content}"
+            answer = f"That can't be done. {reason}"
             if instead is not None and second is not None:
                 answer = f"{answer} {solver.write(instead.ask, instead.row, second.text).content}"
             if not solver.calls and not solver.attempts:

@@ -1,0 +1,33 @@
+"""What is proposed as the application of a policy is held to it before anything is explored."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from stand_ins.model_server.designing import Flaw, flawed
+
+from synth.environments.app.grammar import desk_text
+from synth.environments.app.reading import parse_definition
+from synth.exploration.app.architect import policy_lines, problem_with
+
+TEXT = desk_text(0)
+POLICY = policy_lines(parse_definition(TEXT, "desk"))
+
+
+@pytest.mark.parametrize(
+    ("flaw", "words"),
+    [
+        ("no_tables", "tables"),
+        ("wrong_sql", "nothing before it gives :no_such_thing a value"),
+        ("rule_left_out", "stands in no rule or section"),
+        ("rule_invented", "stands in no rule or section"),
+    ],
+)
+def test_a_file_that_does_not_work_or_keep_to_the_policy_is_refused(flaw: Flaw, words: str) -> None:
+    answer = flawed(yaml.safe_load(TEXT), flaw)
+    assert isinstance(answer, dict)
+    assert words in str(problem_with(yaml.safe_dump(answer["application"]), POLICY))
+
+
+def test_a_sentence_that_nobody_asked_for_is_refused() -> None:
+    assert "is not a sentence of the policy" in str(problem_with(TEXT, POLICY[1:]))
