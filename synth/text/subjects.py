@@ -28,7 +28,7 @@ PLURAL_NOUNS = frozenset(
     "marks matches models names objects offers orders outputs places queues points positions processes queries records "
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
     "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
-    "writes".split()
+    "writes filters hooks".split()
 )
 """Verbs that are plural nouns as well."""
 _DETERMINED = re.compile(
@@ -128,6 +128,8 @@ def _stated(match: re.Match[str]) -> Statement | None:
         return None
     kind = ""
     last = words[-1].lower()
+    if words[0] in ("Setting", "Using"):
+        return None  # what one does: "Setting serviceAccount.name explicitly is ..."
     named = len(words) > 1 and not {word.lower() for word in words[:-1]} & FUNCTION_WORDS
     if named and words[-2].lower() in KINDS and is_identifier(words[-1]):
         words, kind = words[-1:], " ".join(words[:-1]).lower()  # "the global flag noun_disp"

@@ -92,6 +92,7 @@ _GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| doc
 _PHRASE = re.compile(r"\w+ing [\w-]+ |(?:.* )?(?:from|of|for|to|with|in|on|by|about|using|between|the|your) ")
 """Begins a heading that says what one does with things of a kind, or where: "Blocking clients from modules"."""
 _CODE = re.compile(r"(?=.*[\d_.:()<>$%@/\\-]|.*[a-z][A-Z]|[a-z]+$|[A-Z]{3,}$)[^\s]{2,50}$")
+_TITLE = re.compile(r"[A-Z][a-z-]+(?: [\w-]+)+")
 _CONFIGURATION = re.compile(r"(?:.* )?(?:configuration|settings|preferences)$", re.IGNORECASE)
 _MANUAL = re.compile(r"(?P<name>[\w.+-]+) ?\((?P<section>[1-8])[a-z]{0,3}\)$")
 _REFERENCE = re.compile(
@@ -102,7 +103,8 @@ _LABEL = re.compile(
     r"(?:returns?|return values?|parameters?|arguments|exceptions|throws|deprecated|since|version|authors?|notes?|"
     r"warnings?|remarks?|anonymous|see also|examples?|todo|bug|preconditions?|postconditions?|invariant|attention|"
     r"copyright|date|descriptions?|mandatory|syntax|"
-    r"default value|supported values|names?|synopsis|version information|overview|summary|requirements):?$",
+    r"specifies|type of value|effect if unset|default value|supported values|"
+    r"names?|synopsis|version information|overview|summary|requirements):?$",
     re.IGNORECASE,
 )
 """What stands in front of a part of a description, and names nothing."""
@@ -134,7 +136,8 @@ def heading_name(heading: str, group: str) -> Named | None:
             name = match["name"].strip("`'\"“”")
             return Named(name, match["kind"].lower(), (bare,)) if len(name) > 1 else None
     if group and (name := term_name(bare, group)) is not None and len(bare.split()) <= 3:
-        titled = group == "setting" and not _CODE.match(name.name)  # "Objective" in "Repo-managed configuration"
+        # Titles, and no names: "Objective" in "Repo-managed configuration", "Build options" under "Options".
+        titled = _TITLE.fullmatch(name.name) or (group == "setting" and not _CODE.match(name.name))
         return None if titled or _LABEL.match(name.name) else name
     if _CALLED.fullmatch(bare):
         return term_name(bare, "")

@@ -84,7 +84,7 @@ class Joined:
             edge = corpus.edges[number]
             home = self._home(said.name, edge.document)
             asked = statement_question(said)
-            if home is None or asked is None or len(asked[1]) > _LONGEST:
+            if home is None or asked is None or len(asked[1]) > _LONGEST or "," in asked[1]:
                 continue
             kind = self._words.noun(home) or said.kind
             if kind and (asked[0].startswith("Which ") or asked[0] == f"What {asked[1]}?"):

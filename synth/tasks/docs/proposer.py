@@ -33,7 +33,7 @@ __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 2.0, "placed": 0.05, "plain": 0.1, "via": 6.0, "within": 4.0, "pair": 2.0}
+_WEIGHTS = {"shapes": 2.0, "placed": 0.02, "plain": 0.05, "via": 6.0, "within": 4.0, "pair": 2.0}
 """How gladly each family is asked."""
 _SHAPES = "shapes"
 _GAP = "____"
@@ -203,7 +203,8 @@ class DocsProposer:
         """A term by its meaning, since a question rarely asks for the name of a term."""
         meaning = clause.removeprefix("that is ")
         name = self.corpus.entities[edge.subject].name
-        if is_identifier(name) or (name.islower() and " " not in name):
+        listed = self.corpus.called["term", name.casefold()] > 1
+        if listed or is_identifier(name) or (name.islower() and " " not in name):
             return Failure(Reason.UNNATURAL, "a word of a list is no term")
         if meaning == clause or not re.match(r"(?:an?|the) ", meaning):
             return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")

@@ -198,7 +198,9 @@ class Shapes:
             results.append(finding.result)
             if finding.reason is not None:
                 return Failed(draft, tuple(results), finding.reason)
-        if draft.shape in _MEASURED and len({_measure_of(hop.source.name) for hop in draft.walk.hops}) > 1:
+        hops = draft.walk.hops
+        unset = any(hop.target.name.startswith("-") for hop in hops)  # "-1" means that there is no limit
+        if draft.shape in _MEASURED and (unset or len({_measure_of(hop.source.name) for hop in hops}) > 1):
             unlike = CheckResult(check="alike", outcome="failed", detail="values of things that have little in common")
             return Failed(draft, (*results, unlike), Reason.UNNATURAL)
         draft = self._with_place(draft)

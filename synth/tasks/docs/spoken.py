@@ -47,7 +47,7 @@ _OUTSIDE = re.compile(
     r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
     rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
     r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
-    r"(?:is|are|has|have|can|will|[a-z]+s)\b"
+    r"(?:is|are|has|have|can|may|must|will|[a-z]+s)\b"
 )
 """What speaks of more than the sentence says, or goes on with another subject."""
 _FOR_YOU = re.compile(r"(?<=lets|elps) you |(?<=llows|ables) you ")
@@ -59,6 +59,7 @@ _GOES_ON = re.compile(
     r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
 )
 """Where a sentence goes on with something else than what it says of its subject."""
+_GOES_ON_OF_IT = re.compile(r"\band (?:can|may|must|should|will|is|has|does|cannot)\b")
 _ARE_KIND = re.compile(
     r"(?!not |only |also |[a-z]+(?:ed|ly|ing) )(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
     r"(?:people|[a-z]+s) (?:that|which|who|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"
@@ -73,7 +74,8 @@ _SAYS_NOTHING = frozenset(
     "options option functions function commands command variables variable elements entries types fields parameters "
     "methods modules directory directories keys sizes format output packagers noun state states client server "
     "parameter section sections lines line block blocks code data component components part parts status system "
-    "systems feature features tool tools form forms kind kinds things thing pieces mechanism mechanisms".split()
+    "systems feature features tool tools form forms kind kinds things thing pieces mechanism mechanisms "
+    "support image repo repository".split()
 )
 """Nouns that alone, or behind any other word, name no thing that a reader would know."""
 _OF_STATE = re.compile(
@@ -82,9 +84,10 @@ _OF_STATE = re.compile(
 )
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
-    r"(?:does|(?:is|are|was) (?:that|whether)|takes? (?:place|effect))\b|"
+    r"(?:does|(?:is|are|was) (?:that|whether)|takes? (?:place|effect)|deals?)\b|"
     r"(?:is|are) (?:either|neither|both|essentially|all|any)\b"
-    r"|(?:is|are|was|were) (?:to\b|[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
+    r"|(?:is|are|was|were) (?:to\b|at the heart\b|consists?\b|suitable\b|in charge\b|"
+    r"[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
     r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
     r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
     r"(?:[a-z]+ )?example|great|part of)|not|also|only|still|now|no longer|fine|similar|able|one|ignored|becoming|"
@@ -123,7 +126,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     if _SAYS_LITTLE.match(f"{verb} {rest}") or len(content_words(f"{verb} {rest}")) < 4:
         return None
     if said.kind:
-        if verb in ("has", "have", "may", "will", "was", "must", "should") and not said.purpose:
+        if verb in ("has", "have", "can", "may", "will", "was", "must", "should") and not said.purpose:
             return None
         if re.match(rf"(?:is|are) (?:an?|the) (?:[\w-]+ ){{0,5}}{said.kind}\b", f"{verb} {rest}"):
             return None  # "Which task is a task that ...?"
@@ -140,7 +143,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
         article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
         if {"one", "and", "or", "is"} & set(noun.split()) or noun.split()[-1] in _VAGUE - {"term"}:
             return None
-        if said.definite and article != "the" and not placed:
+        if (said.definite and not placed) or _GOES_ON_OF_IT.search(rest):
             return None  # "The prefix is a string that starts with a digit": which prefix, its page says
         if relative and noun.split()[-1] in FUNCTION_WORDS:
             return None  # "the means through which parties ..."

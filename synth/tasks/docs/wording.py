@@ -43,6 +43,15 @@ _HEADING_VERBS = frozenset(
 """Headings that say what the thing of a row does, and are no name of several things."""
 _NO_NOUN = ("ed", "ing", "ly", "able", "ible", "ful", "ous")
 _OPENS_NO_NOUN = frozenset("implicitly requires includes if when how see since introduced".split())
+_ATTRIBUTES = frozenset(
+    "type default version status context result alias unit range size port class scope precedence associativity "
+    "expansion location path level language command format syntax value number code license licence category "
+    "categories priority protocol method key shortcut name length width arity argument arguments parameters capital "
+    "population symbol abbreviation equivalent replacement maximum minimum limit severity date year package "
+    "extension sexptype permission permissions mode function operator usage override maintainer library interface "
+    "encoding charset".split()
+)
+"""Last words of the labels that are asked for in English: what a thing has, and no heading of a comparison."""
 _NO_LABEL = frozenset(
     "is are can has have does do was were may must should name names notes note comment comments description example "
     "examples yes no x links refers see also mentions value values section sections chapter page compatibility "
@@ -98,7 +107,10 @@ class Words:
             kind = "keyword" if page.kind == "command" else kind
         return (
             None
-            if kind in _PLACES or kind in _NO_KINDS or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
+            if kind in _PLACES
+            or kind in _NO_KINDS
+            or len(kind) < _LEAST
+            or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
         )
 
@@ -167,10 +179,10 @@ class Words:
         """What a sentence speaks of, with the kind that the pages give it; None where no question can ask for it: a
         word of many pages, which is what they are all about."""
         said = statement(sentence)
-        if said is None or said.kind:
+        if said is None or said.names:
             return said
-        if said.names:
-            return said
+        if said.kind:
+            return None if self._corpus.is_everywhere(said.name) else said
         if self._corpus.is_everywhere(said.name):
             return None
         if said.plural and " " in said.name and self._corpus.is_everywhere(said.name.rpartition(" ")[0]):
@@ -178,7 +190,12 @@ class Words:
         if said.verb in ("is", "was"):
             return said  # "TLS is initiated when ...": no statement of the name is spoken of
         kinds = {self.noun(entity) for entity in self._corpus.goes_by(said.name)} - {None, "term", "keyword"}
-        if len(kinds) == 1 and is_identifier(said.name) and not (kinds == {"function"} and said.name[0].isupper()):
+        if (
+            len(kinds) == 1
+            and is_identifier(said.name)
+            and not said.name.isupper()
+            and not (kinds == {"function"} and said.name[0].isupper())
+        ):
             return replace(said, kind=kinds.pop() or "", plural=False)
         return said
 
@@ -238,6 +255,8 @@ class Words:
             return (f"What does {x} {verb}?",)
         if words[-1].endswith(_NO_NOUN) or words[-1] in VERBS - _NOUNS or words[0] in _OPENS_NO_NOUN:
             return ()
+        if self._corpus.asked is self._corpus.english and words[-1] not in _ATTRIBUTES:
+            return ()  # "What is the Linux kernel of the LISP protocol?"
         # "Tell me what are the arguments" is not said: of several things one asks which they are.
         frames = [text for text in known.other if " is " not in text] if is_plural(label) else known.other
         return tuple(text.format(label=label, x=x) for text in frames)
