@@ -77,13 +77,21 @@ def plan(
             "The build finds the pilot's rows in the store: nothing is paid twice.",
         ),
     ] = None,
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample/--no-sample",
+            help="From 5,000 tasks on, where no model is called for them: try the first candidates, and say whether "
+            "the source gives so many. The build finds them in the store.",
+        ),
+    ] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Say what a build would run, how large it is, and what the store holds already."""
 
-    prepared = api.prepare(request, progress="quiet" if pilot is None or as_json else "auto")
+    prepared = api.prepare(request, progress="quiet" if as_json else "auto")
     with prepared.engine:
-        outlook = prepared.outlook(pilot)
+        outlook = prepared.outlook(pilot, sample=sample)
     print(json.dumps(text.outlook_json(outlook), indent=2) if as_json else text.outlook_text(outlook))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS
 from synth.schemas.rejections import Rejection
 from synth.sources.records.source import RecordsConfig, RecordsSource
+from synth.sources.world.config import WorldConfig
 from synth.store.calls_format import from_nano
 from synth.store.remote import url_of
 from synth.tasks.given import COLUMNS, read_given, unread_columns
@@ -123,6 +126,7 @@ def outlook_json(outlook: Outlook) -> dict[str, Any]:
         # None = some stage calls a model, and only a pilot can say how often.
         "model_calls": _model_calls(outlook),
         "pilot": None if outlook.pilot is None else pilot_json(outlook.pilot),
+        "supply": None if outlook.supply is None else asdict(outlook.supply),
         "account": account_json(outlook.account),
     }
 
@@ -169,8 +173,24 @@ def outlook_text(outlook: Outlook) -> str:
             *_triples_text(recipe),
             *_calls_text(outlook),
             *_duplicates_text(recipe, [one.label for one in outlook.stages]),
+            *_supply_text(outlook),
         ]
     )
+
+
+def _supply_text(outlook: Outlook) -> list[str]:
+    """How many candidates it takes, or what to change where the source runs dry."""
+    supply = outlook.supply
+    if supply is None:
+        return []
+    if not supply.short:
+        return ["", *filled(supply.line)]
+    source = outlook.recipe.source
+    mend = "give a larger source"
+    if isinstance(source, WorldConfig):
+        enough = 1.5 * source.entities * supply.wanted / max(1, supply.rows)
+        mend = f"give --set source.entities={math.ceil(enough / 1000) * 1000}"
+    return ["", *filled(f"warning: {supply.line}: {mend}, or ask for fewer")]
 
 
 def _search_text(recipe: Recipe) -> str:

@@ -7,12 +7,14 @@ shard was finished first; what comes after the N-th accepted candidate leaves no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from synth.engine.accepting import Accepting, asked, double_rejection
+from synth.engine.supply import Supply, estimate
 from synth.engine.units import REJECTED, UNITS, Counts, main_table
 from synth.engine.views import StageView, view_of
 from synth.errors import BuildError
@@ -149,6 +151,22 @@ class Acceptance:
         rows = {name: sum(stop - start for _, start, stop in self._spans[name]) for name in self._stage.writes}
         rejected = {reason: self._reasons[reason] for reason in sorted(self._reasons)}
         return Counts(self.candidates, self.accepted, rejected, rows, self._numbers.numbers)
+
+    def supply(self, label: str, limit: int) -> Supply:
+        """What of ``limit`` candidates could be accepted, judged by those so far."""
+        assert self._wanted is not None
+        kinds: dict[str, Counter[str]] = {}
+        sampled = 0
+        for manifest in self._manifests:
+            units, rows = manifest.open(UNITS), manifest.open(self._main)
+            keys = [key for key in units["key"].to_pylist() if key is not None]
+            shapes = rows["shape"].to_pylist() if "shape" in rows.column_names else [""] * len(keys)
+            for key, shape in zip(keys, shapes, strict=True):
+                kinds.setdefault(shape, Counter())[key] += 1
+            sampled += units.num_rows
+        return estimate(
+            label, kinds.values(), sampled=sampled, accepted=self.accepted, limit=limit, wanted=self._wanted
+        )
 
     def commit(self, folder: StageFolder, by: str | None = None) -> StageView:
         """Write down what makes up the accepted tables: no row is copied. ``by`` names what was accepted by.

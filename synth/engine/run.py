@@ -17,6 +17,7 @@ from synth.engine.plan import Plan
 from synth.engine.progress import Progress, Quiet
 from synth.engine.signals import interruptible
 from synth.engine.stage_run import StageRun, StageStatus, capped
+from synth.engine.supply import Supply
 from synth.engine.usage import is_model_bound, model_uses, plain_numbers
 from synth.engine.views import StageView
 from synth.errors import Interrupted
@@ -134,6 +135,20 @@ class Engine:
         self._reports[label] = report
         self.progress.end(report)
         return report
+
+    def supply(self, label: str) -> Supply:
+        """What the candidate stage ``label`` could accept in all, judged by its first candidates. What it reads is run
+        before it; a build finds all of it in the store."""
+        node = self.plan.node(label)
+        for name in node.reads:
+            self.run_stage(node.source_of(name)[0])
+        run, told = StageRun(self, node), list[str]()
+        run.folder.create(run.identity())
+        if label not in self._locks:
+            self._locks[label] = run.folder.using()
+        with interruptible(f"stopped in stage {label!r}"), run.folder.writing(lambda: self._waiting(label, told)):
+            run.folder.remove_unfinished()
+            return run.supply()
 
     def _waiting(self, label: str, told: list[str]) -> None:
         if self._lanes is not None and self._lanes.ending:

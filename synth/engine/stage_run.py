@@ -16,6 +16,7 @@ from synth.engine.fingerprint import Fingerprint
 from synth.engine.model_executor import ModelExecutor
 from synth.engine.plan import Plan, StageNode
 from synth.engine.progress import Progress
+from synth.engine.supply import SAMPLE, Supply
 from synth.engine.units import REJECTED, UNITS, exact
 from synth.engine.usage import is_model_bound, model_uses
 from synth.engine.views import StageView, batch_view, cut, total, view_of
@@ -293,20 +294,39 @@ class StageRun:
                 )
 
     def _make_candidates(self) -> tuple[StageView, int]:
-        stage_type = self.stage
-        assert issubclass(stage_type, CandidateStage)
+        acceptance, limit, exhausted = self._acceptance()
+        made = self._accept(acceptance, limit, exhausted)
+        if not acceptance.reached:
+            raise too_few(self.node.label, acceptance, self._engine.plan.wanted, exhausted)
+        failpoint("engine.stage.computed")
+        view = acceptance.commit(self.folder, self.fingerprint.accepted_by)
+        return view, made
+
+    def supply(self) -> Supply:
+        """What could be accepted in all, judged by the first candidates: they stand in the store afterwards. Only for
+        the holder of the write lock."""
+        acceptance, limit, exhausted = self._acceptance(SAMPLE)
+        self._accept(acceptance, min(SAMPLE, limit), exhausted)
+        return acceptance.supply(self.node.label, limit)
+
+    def _acceptance(self, most: int | None = None) -> tuple[Acceptance, int, int | None]:
+        """Nothing accepted yet; how many candidates may be tried (``most`` of them by it); how many there are."""
+        assert issubclass(self.stage, CandidateStage)
         wanted = self._engine.plan.wanted
-        work = self._work()
-        stage = work.open()
+        stage = self._work().open()
         assert isinstance(stage, CandidateStage)
         exhausted = stage.exhausted()
         if wanted is None and exhausted is None:
             raise ValueError(f"stage {self.node.label!r} never runs out of candidates: say how many rows are wanted")
         limit = min(x for x in (exhausted, None if wanted is None else stage.ceiling(wanted)) if x is not None)
-        step = stage_type.candidates_per_shard
-        acceptance = Acceptance(stage_type, wanted, limit, self.node.accepting)
-        made = 0
-        start = 0
+        looked_at = limit if most is None else min(most, limit)
+        return Acceptance(self.stage, wanted, looked_at, self.node.accepting), limit, exhausted
+
+    def _accept(self, acceptance: Acceptance, limit: int, exhausted: int | None) -> int:
+        """Go on until ``acceptance`` is done; how many shards were made for it."""
+        assert issubclass(self.stage, CandidateStage)
+        work, step = self._work(), self.stage.candidates_per_shard
+        made, start, told = 0, 0, False
         while not acceptance.done:
             tasks = self._wave(acceptance, start, step, limit, exhausted)
             found = self._survey(tasks)
@@ -321,11 +341,11 @@ class StageRun:
                 if not acceptance.done:
                     acceptance.take(found[task.start])
             start = tasks[-1].stop
-        if not acceptance.reached:
-            raise too_few(self.node.label, acceptance, wanted, exhausted)
-        failpoint("engine.stage.computed")
-        view = acceptance.commit(self.folder, self.fingerprint.accepted_by)
-        return view, made
+            if self._engine.plan.wanted is not None and not acceptance.done and not told and start >= SAMPLE:
+                told = True
+                if (supply := acceptance.supply(self.node.label, limit)).short:
+                    self._engine.progress.note(f"{supply.line}: give a larger source, or ask for fewer")
+        return made
 
     def _wave(
         self, acceptance: Acceptance, start: int, step: int, limit: int, exhausted: int | None

@@ -15,6 +15,8 @@ from synth.engine.json_log import JsonLines
 from synth.engine.notebook import Notebook, kernel
 from synth.engine.options import executor_named, models_for
 from synth.engine.record import Recorded
+from synth.engine.supply import LARGE, Supply
+from synth.engine.usage import is_model_bound
 from synth.errors import BuildError, InputError, SynthError
 from synth.pipelines.finishing import check_teacher, finish
 from synth.pipelines.pilot import run_pilot
@@ -30,6 +32,7 @@ from synth.schemas.rejections import Reason
 from synth.schemas.reports import StageReport
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.stages.contract import CandidateStage
 from synth.store import Store, check_destination
 from synth.store.calls_format import CALLS_FILE, Account
 from synth.store.remote import local_copy, url_of
@@ -66,15 +69,28 @@ class Prepared:
         account = models.hub.account()
         return account if account.calls else None
 
-    def outlook(self, pilot: int | None = None) -> Outlook:
+    def outlook(self, pilot: int | None = None, *, sample: bool = True) -> Outlook:
         """What a build would do. With ``pilot``, stages that call models first run over the rows of so many tasks, as
-        the build would: its calls are those that the build then finds in the store.
+        the build would: its calls are those that the build then finds in the store. With ``sample``, the first
+        candidates of many tasks are tried, where no model is called for them: do they suffice?
 
         Raises:
-            SynthError: the pilot could not run.
+            SynthError: the pilot or the sample could not run.
         """
         found = None if pilot is None else run_pilot(self.engine, self.recipe.tasks, pilot)
-        return Outlook(self.recipe, self.engine.status(), self.account, found)
+        supply = self._supply() if sample else None
+        return Outlook(self.recipe, self.engine.status(), self.account, found, supply)
+
+    def _supply(self) -> Supply | None:
+        """None where it is not worth it, or would cost money."""
+        if (self.recipe.tasks or 0) < LARGE:
+            return None
+        for node in self.engine.plan.nodes:
+            if is_model_bound(node.config):
+                return None
+            if issubclass(node.stage, CandidateStage):
+                return self.engine.supply(node.label)
+        return None
 
     def preview(self, tasks: int) -> tuple[list[Task], TrajectoryRow | None]:
         """The first tasks of the build and a run of the first of them, by the teacher where there is one. Only what

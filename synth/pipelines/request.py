@@ -13,6 +13,7 @@ from synth.places import refuse_remote
 if TYPE_CHECKING:
     from synth.dataset import html
     from synth.engine import StageStatus
+    from synth.engine.supply import Supply
     from synth.pipelines.pilot import Pilot
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport
@@ -122,3 +123,5 @@ class Outlook:
     """What the dataset's model calls have used in this store so far; None where it never made any."""
     pilot: Pilot | None = None
     """What the rest will take, from a few rows of each stage that calls a model; None when no pilot was run."""
+    supply: Supply | None = None
+    """Whether the source gives so many tasks; None when no sample was drawn."""
