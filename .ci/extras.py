@@ -53,6 +53,7 @@ SUITES = {
     "remote": Suite(("s3",), ("moto[server]>=5.1",)),
     "slurm": Suite((), system=("slurmctld", "slurmd", "slurm-client")),
     "workers": Suite(("postgres",), system=("postgresql",)),
+    "pictures": Suite(("pictures",)),
     "kills": Suite(()),
     "vllm": Suite(()),
     "llamacpp": Suite((), ("xllamacpp==2026.10.11549",)),

@@ -188,6 +188,7 @@ SCORERS: Mapping[str, str] = {
     "model": "synth.annotate.critical.model_scorer:model_scorer",
 }
 TASK_FILTERS: Mapping[str, str] = {
+    "aim": "synth.tasks.aimed:AimFilter",
     "benchmarks": "synth.filtering.decontamination.benchmarks:BenchmarkFilter",
 }
 BACKENDS: Mapping[str, str] = {
@@ -234,6 +235,7 @@ FORMATS: Mapping[str, str] = {
     "trl-sft": "synth.export.trl:TRL_SFT",
     "trl-tools": "synth.export.decoupled:TRL_TOOLS",
     "verifier": "synth.export.claims:VERIFIER",
+    "vision": "synth.export.pictures:VISION",
     "verl": "synth.export.rl:VERL",
     "verl-env": "synth.export.rl:VERL_ENV",
 }

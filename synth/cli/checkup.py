@@ -41,6 +41,7 @@ _EXTRAS = {
     "web": ("playwright", "a browser as environment"),
     "s3": ("s3fs", "sources, datasets and results in s3://"),
     "postgres": ("psycopg", "model calls that several machines share"),
+    "pictures": ("matplotlib", "pages as pictures (`synth export --to vision`)"),
     "gcs": ("gcsfs", "the same in gs://"),
 }
 

@@ -146,6 +146,7 @@ class Why(StrEnum):
     UNMEASURED = "unmeasured"
     EMPTY = "empty"
     JUDGED_BY_STATE = "judged_by_state"
+    NO_GLYPHS = "no_glyphs"
     TOO_LONG = "too_long"
 
     @property
@@ -173,6 +174,7 @@ _SENTENCES = {
     Why.EMPTY: "The row has no turn of the agent, or no question before it.",
     Why.JUDGED_BY_STATE: "Success is the state that the agent leaves behind, which no reward function reads from its "
     "text: `trl-grpo-env` and `verl-env` ask the environment.",
+    Why.NO_GLYPHS: "A page has letters that the font of the pictures, DejaVu Sans, does not draw.",
     Why.TOO_LONG: "It is longer than was allowed, also with its observations cut.",
 }
 

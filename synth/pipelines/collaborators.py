@@ -28,6 +28,7 @@ from synth.filtering.decontamination.config import Decontaminate
 from synth.filtering.decontamination.config import Rules as Overlap
 from synth.filtering.dedup import Rules
 from synth.models.asking import AskConfig
+from synth.pipelines.aimed import aimed
 from synth.pipelines.explored import made_of
 from synth.pipelines.words import language_of
 from synth.prompting import load_prompt
@@ -337,7 +338,10 @@ def task_filters(recipe: Recipe) -> tuple[Implementation, ...]:
     Raises:
         InputError: a file of the recipe can't be read or used.
     """
-    return () if recipe.decontaminate is None else (_benchmarks(recipe.decontaminate),)
+    found = [] if recipe.decontaminate is None else [_benchmarks(recipe.decontaminate)]
+    if recipe.difficulty is not None and recipe.difficulty.aim is not None:
+        found.append(aimed(recipe.difficulty.aim))
+    return tuple(found)
 
 
 def benchmark_names(wanted: Decontaminate) -> dict[str, str]:

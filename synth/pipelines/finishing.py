@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -169,6 +169,8 @@ def published_recipe(recipe: Recipe) -> JsonObject:
         plain["decontaminate"]["benchmarks"] = list(benchmark_names(recipe.decontaminate))
         if not _HUB_NAME.fullmatch(recipe.decontaminate.model or "-"):
             plain["decontaminate"].pop("model")
+    if recipe.difficulty is not None and recipe.difficulty.aim is not None:
+        plain["difficulty"]["aim"]["after"] = PurePath(recipe.difficulty.aim.after).name
     for role in plain["roles"].values():
         for key in PRIVATE:
             role.pop(key)

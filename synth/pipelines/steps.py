@@ -184,7 +184,7 @@ def _difficulty(recipe: Recipe) -> Iterator[Run]:
         return
     values = {"policy": policy(recipe, "policy", who), "rollouts": wanted.closed_book}
     yield Run("closed-book", "closed_book", {**values, **prompt_values(spec_of(recipe).prompt)})
-    yield Run("difficulty", "difficulty", wanted.model_dump(exclude={"closed_book"}))
+    yield Run("difficulty", "difficulty", wanted.model_dump(exclude={"closed_book", "aim"}))
 
 
 def _refine(recipe: Recipe) -> Iterator[Run]:

@@ -15,6 +15,7 @@ from synth.schemas.described import Described
 from synth.schemas.refined import How
 
 __all__ = [
+    "Aim",
     "Contexts",
     "Critical",
     "CurriculumTarget",
@@ -155,6 +156,18 @@ class CurriculumTarget(Described):
     """Share of the curriculum."""
 
 
+class Aim(Described):
+    """Only tasks that the policy is predicted to solve at a wanted rate (the questioner of DARC, arXiv 2601.13761)."""
+
+    after: str
+    """An earlier dataset, by its folder: the policy's measured success on its tasks is fitted on their structure (hops,
+    constraints, branching, pages, operations, obfuscation, shape, kind of answer)."""
+    low: float = Field(default=0.3, ge=0, lt=1)
+    """Least predicted success."""
+    high: float = Field(default=0.7, gt=0, le=1)
+    """Most predicted success."""
+
+
 class Difficulty(Described):
     """How hard the tasks are, and which of them the curriculum holds. Needs the role ``policy``."""
 
@@ -167,9 +180,14 @@ class Difficulty(Described):
     task, from easy to hard."""
     tasks: int | None = Field(default=None, ge=1)
     """Exactly how many tasks the curriculum has; empty = all, or with targets as many as let each have its share."""
+    aim: Aim | None = None
+    """Candidates are refused before any run where an earlier dataset says that they are too easy or too hard; empty =
+    none is."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Difficulty:
+        if self.aim is not None and self.aim.low >= self.aim.high:
+            raise ValueError("difficulty.aim: low must be less than high")
         if any(target.low >= target.high for target in self.targets):
             raise ValueError("difficulty.targets: low must be less than high")
         if sum(target.share for target in self.targets) > 1 + 1e-9:

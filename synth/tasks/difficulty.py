@@ -9,7 +9,7 @@ the task's id, the fit is Newton's method on a convex loss.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, get_args
@@ -25,11 +25,13 @@ from synth.schemas.tasks import Task
 __all__ = [
     "MONOTONE",
     "Bin",
+    "SuccessModel",
     "Target",
     "choose",
     "cross_fit",
     "expected_calibration_error",
     "fit",
+    "fit_tasks",
     "fold_of",
     "measures",
     "predict",
@@ -74,14 +76,26 @@ def fold_of(task_id: str, folds: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Model:
+class SuccessModel:
+    """A fitted model. Its numbers are rounded: no platform's last bit decides anything."""
+
     mean: Floats
     scale: Floats
     weights: Floats
     intercept: float
 
+    def plain(self) -> dict[str, Any]:
+        """Its numbers, as JSON holds them."""
+        return {name: np.round(value, 6).tolist() for name, value in vars(self).items()}
 
-def fit(features: Floats, successes: Floats, rollouts: Floats, groups: NDArray[np.int64]) -> _Model:
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> SuccessModel:
+        """The model of :meth:`plain`."""
+        table = {name: np.asarray(plain[name], dtype=np.float64) for name in ("mean", "scale", "weights")}
+        return cls(**table, intercept=float(plain["intercept"]))
+
+
+def fit(features: Floats, successes: Floats, rollouts: Floats, groups: NDArray[np.int64]) -> SuccessModel:
     """The model of (n, measures) and (n,) counts. Weights of ``MONOTONE`` that would come out positive are set to
     zero, and the others fitted again without them. How much it trusts the measures is chosen by leaving out the
     ``groups`` (n,), 0 to 3, one after the other.
@@ -113,7 +127,7 @@ def _left_out(features: Floats, successes: Floats, rollouts: Floats, groups: NDA
     return round(loss, 6)
 
 
-def _fit(features: Floats, successes: Floats, rollouts: Floats, ridge: float) -> _Model:
+def _fit(features: Floats, successes: Floats, rollouts: Floats, ridge: float) -> SuccessModel:
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 1e-9, scale, 1.0)
     table = (features - mean) / scale
@@ -124,7 +138,7 @@ def _fit(features: Floats, successes: Floats, rollouts: Floats, ridge: float) ->
         wrong[len(MONOTONE) :] = False
         wrong &= weights > 0
         if not wrong.any():
-            return _Model(mean, scale, np.where(free, weights, 0.0), intercept)
+            return SuccessModel(mean, scale, np.where(free, weights, 0.0), intercept)
         free &= ~wrong
 
 
@@ -148,10 +162,22 @@ def _newton(table: Floats, successes: Floats, rollouts: Floats, ridge: float) ->
     return weights[:-1], float(weights[-1])
 
 
-def predict(model: _Model, features: Floats) -> Floats:
+def predict(model: SuccessModel, features: Floats) -> Floats:
     """(n,) chances of success, rounded to 6 digits: no platform's last bit decides anything."""
     score = ((features - model.mean) / model.scale) @ model.weights + model.intercept
     return np.round(1.0 / (1.0 + np.exp(-np.clip(score, -30, 30))), 6)
+
+
+def fit_tasks(tasks: Sequence[Task], successes: Sequence[int], rollouts: Sequence[int]) -> SuccessModel:
+    """The model of all of ``tasks``, with the counts of each.
+
+    Raises:
+        ValueError: no rollout, or counts that can't be.
+    """
+    right, tried = np.asarray(successes, dtype=np.float64), np.asarray(rollouts, dtype=np.float64)
+    group = np.asarray([fold_of(f"inner {task.id}", _INNER) for task in tasks])
+    features = np.stack([measures(task) for task in tasks]) if tasks else np.zeros((0, 0))
+    return fit(features, right, tried, group)
 
 
 def cross_fit(

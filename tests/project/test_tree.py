@@ -144,6 +144,7 @@ def test_the_base_has_no_torch_and_no_faiss_and_the_two_faiss_never_meet() -> No
         "gcs",
         "gpu",
         "mcp",
+        "pictures",
         "postgres",
         "ray",
         "s3",
@@ -197,7 +198,7 @@ def test_the_base_asks_for_nothing_that_is_not_used() -> None:
     assert base - used == set(NOT_IMPORTED)
 
 
-NOT_INSTALLED = {"faiss": ["faiss-cpu"]}
+NOT_INSTALLED = {"faiss": ["faiss-cpu"], "PIL": ["pillow"]}
 """Who provides what is imported only where an extra is installed and goes by another name."""
 
 

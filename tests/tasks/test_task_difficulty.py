@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 
@@ -11,14 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.errors import InputError
+from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Difficulty, Task
+from synth.tasks.aimed import AimFilter
 from synth.tasks.difficulty import (
     MONOTONE,
+    SuccessModel,
     Target,
     choose,
     cross_fit,
     expected_calibration_error,
     fit,
+    fit_tasks,
     fold_of,
     measures,
     predict,
@@ -53,6 +58,18 @@ def test_predictions_are_calibrated_on_tasks_that_were_left_out() -> None:
     assert float(np.corrcoef(predicted, chances)[0, 1]) > 0.95
     mean = sum(right) / sum(tried)
     assert np.mean((np.array(predicted) - chances) ** 2) < 0.1 * np.mean((mean - np.array(chances)) ** 2)
+
+
+def test_an_aim_takes_tasks_whose_chance_is_as_wanted() -> None:
+    model = fit_tasks(*made(600)[:3])
+    assert SuccessModel.of(json.loads(json.dumps(model.plain()))).plain() == model.plain()
+    others, _, _, chances = made(400, seed=1)
+    for low, high in ((0.0, 0.2), (0.4, 0.6), (0.8, 1.0)):
+        found = AimFilter(low=low, high=high, model=model.plain()).look(others)
+        taken = [chance for chance, verdict in zip(chances, found, strict=True) if verdict is None]
+        assert len(taken) > 20
+        assert low - 0.05 < float(np.mean(taken)) < high + 0.05
+        assert all(verdict is None or verdict[0] is Reason.OUTSIDE_BAND for verdict in found)
 
 
 def test_a_prediction_never_saw_its_own_task() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from exporter_samples import page, task, trajectory
 from format_samples import ABOUT, QUESTION, called, parquet, run_of, seen, write_samples
 
 from synth.dataset.reader import load
+from synth.errors import InputError
 from synth.export.contract import Inexpressible, Run, TaskPages, Why
 from synth.export.exporting import export_dataset
 from synth.export.selection import Selection
@@ -97,3 +99,11 @@ def test_a_pivot_ends_its_prompt_and_holds_what_was_done(tmp_path: Path) -> None
     for row in rows:
         assert row["prompt"][-1]["role"] == "tool"
         assert (row["calls"], row["answer"]) == ([], runs[row["id"].rpartition("/")[0]].answer)
+
+
+def test_what_pictures_need_is_said_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    about, gold = task(0), tuple(page(number) for number in range(5))
+    with pytest.raises(InputError) as error:
+        records("vision", TaskPages(about, gold, ()))
+    assert "[pictures]" in str(error.value)

@@ -22,8 +22,8 @@ from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.preferences import PreferenceRow
 from synth.schemas.turns import turn_ranges
 
-HERE = sorted(set(FORMATS) - {"trl-grpo", "trl-grpo-env", "verl", "verl-env"})
-"""The sample has no table ``rl``."""
+HERE = sorted(set(FORMATS) - {"trl-grpo", "trl-grpo-env", "verl", "verl-env", "vision"})
+"""The sample has no table ``rl``, and pictures are in ``tests/extras/pictures``."""
 
 
 def hashes(folder: Path) -> dict[str, bytes]:
