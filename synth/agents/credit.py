@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 __all__ = ["credit_of", "weights_of"]
@@ -18,7 +19,7 @@ def weights_of(kinds: Sequence[str]) -> tuple[float, ...]:
 
 
 def credit_of(weights: Sequence[float], met: Sequence[bool | None]) -> float | None:
-    """Total weight of the items met; None if there are none, or if one can't be decided."""
+    """Share of the weight that the items met have; None if there are none, or if one can't be decided."""
     if not met or None in met:
         return None
-    return min(1.0, sum(weight for weight, yes in zip(weights, met, strict=True) if yes))
+    return math.fsum(weight for weight, yes in zip(weights, met, strict=True) if yes) / math.fsum(weights)

@@ -61,6 +61,10 @@ class NotJudged(EndRule):
         return Label(None, LabelReason.UNMEASURED, f"not judged: {verdict.evidence}")
 
 
+def _left(step: StepContext) -> str:
+    return f"unread: {step.unread}" if step.unread else "all of the evidence had been read"
+
+
 class GivesUpAstray(EndRule):
     name = "gives_up_astray"
     reason = "An end without an answer builds on the error that was never left behind."
@@ -68,7 +72,7 @@ class GivesUpAstray(EndRule):
     def at_end(self, step: StepContext) -> Label | None:
         if step.finding.answer is not None or step.open_error is None:
             return None
-        said = f"gives up after what step {step.open_error} went for; unread: {step.unread or 'nothing'}"
+        said = f"gives up after what step {step.open_error} went for; {_left(step)}"
         return Label(-1, LabelReason.PROPAGATED, said)
 
 
@@ -79,7 +83,7 @@ class GivesUp(EndRule):
     def at_end(self, step: StepContext) -> Label | None:
         if step.finding.answer is not None:
             return None
-        left = f"unread: {step.unread or 'nothing'}" if _measured(step) else "what it left unread is not known"
+        left = _left(step) if _measured(step) else "what it left unread is not known"
         return Label(-1, LabelReason.PREMATURE, f"gives up; {left}")
 
 

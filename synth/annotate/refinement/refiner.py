@@ -53,7 +53,7 @@ def label_hint(wrong: StepLabel, task: Task) -> str:
     Raises:
         Unrefined: that would give the answer away.
     """
-    said = f"Turn {wrong.step + 1} ({wrong.action_kind}) went wrong: {wrong.label_detail}"
+    said = f"Turn {wrong.step + 1} ({wrong.action_kind}): {wrong.label_detail}"
     leak = gives_away(said, task)
     if leak is not None:
         raise Unrefined(Reason.ANSWER_IN_REFLECTION, f"the label of step {wrong.step} holds {leak!r}")

@@ -38,7 +38,7 @@ def _of_walk(task: Task, rubric: Sequence[RubricItem]) -> Iterator[_Item]:
     for item in rubric:
         for fact in item.facts:
             details = {"document_id": fact.document_id, "hop": fact.hop}
-            yield f"Read (hop {fact.hop + 1}): {task.walk.hops[fact.hop].cue}.", "evidence", details
+            yield f'Read for "{task.walk.hops[fact.hop].cue}" (hop {fact.hop + 1}).', "evidence", details
         yield f"Named: {item.names[0]}.", "named", {"entity": item.entity}
     if rubric:
         yield f"The answer is {task.answer}.", "answer", {}
