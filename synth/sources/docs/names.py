@@ -200,7 +200,7 @@ _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w
 _CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
 _REMARK = re.compile(
     r" \( ?(?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required|boolean|bool|integer|int|enum|float|"
-    r"floating point|interval|text|number|(?:[xX]86|[aA][rR][mM])\w*)\b"
+    r"floating point|interval|text|number|string|(?:[xX]86|[aA][rR][mM])\w*)\b"
 )
 """In these brackets stand no arguments: "queue_minfree (default: 0)", "jit (boolean)"."""
 _PLACEHOLDER = re.compile(

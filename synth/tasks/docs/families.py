@@ -189,8 +189,9 @@ class Items:
         corpus = self._corpus
         for entity, (number, _) in self._said.items():
             found = corpus.entities[entity]
-            if " and " in found.name:
-                continue  # a description of several things at once
+            alike = corpus.on_page[found.document, found.name.casefold()] > 1 and self._words.is_local(entity)
+            if " and " in found.name or alike:
+                continue  # a description of several things at once, or one of several things of a name
             yield Item("identify", (number,), found.id, found.kind)
             for value in self._values.get(entity, ()):
                 if corpus.edges[value].value is not None and not self._is_column(value, number):

@@ -159,6 +159,8 @@ class Joined:
         one, other = (self._corpus.edges[number] for number in item.edges)
         if item.family == "pair":
             return self._pair(one, other, item, split)
+        if "term" in (self._corpus.entities[one.subject].kind, self._corpus.entities[other.subject].kind):
+            return Failure(Reason.UNNATURAL, "a term has no parts and no value, and is part of nothing")
         home = other.subject if item.family == "via" else self._corpus.pages[other.document]
         spoken = next(each for each in self._spoken[home] if each.edge == item.edges[0])
         if (failure := self._told_elsewhere(home, spoken)) is not None:

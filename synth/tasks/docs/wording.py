@@ -109,7 +109,7 @@ class Words:
             None
             if kind in _PLACES
             or kind in _NO_KINDS
-            or len(kind) < _LEAST
+            or (kind.isascii() and len(kind) < _LEAST)
             or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
         )
@@ -206,7 +206,7 @@ class Words:
         short = re.split(r"\.|::", found.name)[-1]
         kind = "function" if found.kind in _LOCAL else found.kind
         said = None
-        if "\n" not in sentence and len(sentence) > 15:
+        if "\n" not in sentence and len(sentence) > 15 and not sentence.rstrip().endswith(":"):
             sentence = capital(sentence.strip())
             said = clause(sentence, found.name, kind) or (
                 clause(sentence, short, kind) if short != found.name else None
