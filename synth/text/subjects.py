@@ -28,7 +28,7 @@ PLURAL_NOUNS = frozenset(
     "marks matches models names objects offers orders outputs places queues points positions processes queries records "
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
     "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
-    "writes".split()
+    "writes filters hooks".split()
 )
 """Verbs that are plural nouns as well."""
 _DETERMINED = re.compile(
@@ -57,7 +57,8 @@ _USED = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?:(?:You|We|Users|Programs)(?: can| may| should| must)? (?:use|call|run|specify|set)|Use|Call|Run|Set) "
-        rf"the (?P<name>{_TOKEN}) (?P<kind>(?!line\b)[a-z]+) to (?P<rest>(?!be\b)[a-z].*)\.",
+        rf"the (?P<name>{_TOKEN}) (?P<kind>(?!line\b)[a-z]+) to "
+        r"(?P<rest>(?!(?:be|true|false|yes|no|on|off|an?|the)\b)[a-z].*)\.",
         rf"To (?P<rest>(?!be\b)[a-z][^,;:]*), (?:(?:you|we) (?:can |may |should |must |need to |have to )?)?"
         rf"(?:use|call|run|specify|set) the (?P<name>{_TOKEN}) (?P<kind>[a-z]+)\.",
         rf"(?:The )?(?P<name>{_TOKEN}) (?P<kind>[a-z]+) (?:is|can be|may be) used to (?P<rest>[a-z].*)\.",
@@ -127,6 +128,8 @@ def _stated(match: re.Match[str]) -> Statement | None:
         return None
     kind = ""
     last = words[-1].lower()
+    if words[0] in ("Setting", "Using"):
+        return None  # what one does: "Setting serviceAccount.name explicitly is ..."
     named = len(words) > 1 and not {word.lower() for word in words[:-1]} & FUNCTION_WORDS
     if named and words[-2].lower() in KINDS and is_identifier(words[-1]):
         words, kind = words[-1:], " ".join(words[:-1]).lower()  # "the global flag noun_disp"

@@ -19,7 +19,7 @@ VERBS = frozenset(
     disconnect discuss dispatch display divide document download draw drop dump duplicate echo edit eliminate emit
     emulate enable encapsulate enclose encode encrypt end enforce enqueue ensure enter enumerate erase escape
     establish evaluate examine exchange exclude execute exempt exit expand expect explain export expose express
-    extend extract facilitate fail feed fetch fill filter find finish fire fix fixate flush focus fold follow force
+    extend extract facilitate fail fall feed fetch fill filter find finish fire fix fixate flush focus fold follow force
     forget fork format forward free freeze gather generate get give govern grant group guarantee guess guide handle help
     hide hold identify ignore illustrate implement import improve include increase increment indicate inherit
     inhibit initialize initiate insert inspect install instruct interact intercept interpret interrupt introduce

@@ -77,7 +77,7 @@ def test_wrong_turns_of_the_teacher_are_noticed_corrected_and_labelled(world: Ta
     found: Counter[str] = Counter()
     recovered = said = 0
     for task in world.tasks[:60]:
-        done = world.play(task, "teacher", detour=0.8)
+        done = world.play(task, "teacher", habit=0.5)
         if done.verdict.correct is not True:
             continue
         labels = label(world.row(done, "teacher"), task)

@@ -47,8 +47,8 @@ def test_a_stage_reads_the_nearest_earlier_writer() -> None:
     inputs = {node.label: dict(node.inputs) for node in made.nodes}
     assert inputs["index"] == {"documents": "once"}
     assert inputs["graph"] == {"entities": "documents", "edges": "documents"}
-    assert inputs["policy-steps"] == {"trajectories": "strict", "tasks": "tasks"}
-    assert inputs["teacher-steps"] == {"trajectories": "teacher", "tasks": "tasks"}
+    for own, steps in (("strict", "policy-steps"), ("teacher", "teacher-steps")):
+        assert inputs[steps] == {"trajectories": own, "tasks": "tasks", "runs_on_task": f"{own}:trajectories"}
     assert inputs["again"]["rollouts"] == "policy:trajectories"
 
 

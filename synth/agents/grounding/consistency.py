@@ -110,10 +110,20 @@ _REASONED = frozenset((Flaw.LIST, Flaw.CANDIDATE, Flaw.PASSED, Flaw.COMPARISON, 
 """Flaws of a turn's reasons, whatever comes of it."""
 
 
+_ANNOUNCED = ("search_name", "g_find", "g_relations", "g_triples")
+"""What is said by who makes a call; alone it says nothing of why."""
+_NO_REASON = ("answer_guess", "answer_early", "p_around", "untold")
+
+
 def poor_reason(prompt: Prompt, history: History, *, start: int) -> str | None:
     """What is wrong with the reasons of the turns from ``start`` on as an example to follow, if anything: something was
-    left out, put aside without a word, the answer is a guess, or a rule is got around."""
-    guess = (says(("answer_guess", "answer_early", "p_around"), step.turn.thought or "") for step in history[start:])
+    left out, put aside without a word, the answer is a guess, a rule is got around, or one who thinks elsewhere does
+    not say why."""
+    if len(history) == start + 1 and any(step.turn.thought for step in history[:start]):
+        thought = history[start].turn.thought or ""
+        if not thought or any(pattern(intent).fullmatch(thought) for intent in _ANNOUNCED):
+            return f"no reason: {thought!r}"
+    guess = (says(_NO_REASON, step.turn.thought or "") for step in history[start:])
     guessed = next((match.group() for match in guess if match is not None), None)
     if guessed is not None:
         return f"no reason: {guessed!r}"
@@ -142,6 +152,10 @@ def _lists(run: SaidRun, turn: SaidTurn) -> _Found:
             yield from ((Flaw.CANDIDATE, name) for name in left if not any("and others" in text for text in said))
             if says(("g_common",), turn.thought) is None:
                 yield from ((Flaw.PASSED, name) for name in _passed(run, turn, names, tried))
+    for name in tried:  # goes on with a list that was quoted before
+        earlier = (names for one in reversed(run.turns[: turn.number]) for names in run.listings(one) if name in names)
+        if not any(name in names for names in run.listings(turn)) and (before := next(earlier, None)) is not None:
+            yield from ((Flaw.PASSED, other) for other in _passed(run, turn, before, [name]))
 
 
 def _passed(run: SaidRun, turn: SaidTurn, names: Sequence[str], tried: Sequence[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from synth.agents.scripted.matching import Lexicon, quotable, short, similarity
+from synth.agents.scripted.matching import Lexicon, quotable, same_name, short, similarity
 from synth.agents.scripted.options import Option
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.seen import SeenDocument
@@ -72,10 +72,11 @@ class CredibilityCheck:
         found = self._about(number, name, page)
         if found is None or not quotable(found.mark.text) or not quotable(found.claim.text):
             return False
-        if found.claim != found.mark:
+        alone = found.claim == found.mark
+        if not alone:
             thoughts.add("doubt_claim", quote=_quoted(found.claim), title=short(page.title))
-        thoughts.add("doubt_mark", quote=_quoted(found.mark), title=short(page.title))
-        if name:
+        thoughts.add("doubt_alone" if alone else "doubt_mark", quote=_quoted(found.mark), title=short(page.title))
+        if name and not any(same_name(other.title, name) for other in self._state.seen.documents.values()):
             thoughts.add("doubt_check", name=name)
         return True
 

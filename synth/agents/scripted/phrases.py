@@ -34,7 +34,7 @@ could not find of one; meets a further condition; does not."""
 _OBVIOUS = frozenset(
     (
         *("plan", "plan_many", "plan_list", "next_plain", "next_clue", "next_noun", "check_condition", "return"),
-        *("search_name", "search_longer", "search_rest", "open_link", "all_listed", "each", "each_plain"),
+        *("search_name", "search_longer", "search_rest", "open_link", "hit_named", "all_listed", "each", "each_plain"),
         "answer",
         *("g_find", "g_relations", "g_triples", "g_triples_each"),
         *("p_start", "p_start_plain", "p_look", "p_search", "p_look_plain", "p_both", "p_several"),

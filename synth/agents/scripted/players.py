@@ -102,6 +102,7 @@ def gold_planner(
     )
     if isinstance(planner, PagePlanner):
         planner.tools = frozenset(tool.name for tool in tools)
+        planner.credibility = CredibilityCheck(state, lexicon)
     return planner
 
 
@@ -135,8 +136,6 @@ class ScriptedTeacher:
         state = state_of(self._reading, history)
         planner = gold_planner(self._task, state, self._lexicon, self._config, generator, prompt.tools, self._says)
         planner.together = True
-        if isinstance(planner, PagePlanner):
-            planner.credibility = CredibilityCheck(state, self._lexicon)
         return Decision(planner.turn())
 
     def _delegates(self, prompt: Prompt, history: History, generator: np.random.Generator) -> bool:
@@ -197,7 +196,7 @@ def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
     return Turn(thought=thoughts.text())
 
 
-@versioned(39)
+@versioned(42)
 def scripted_policy(
     *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
 ) -> Policy:

@@ -22,6 +22,7 @@ from synth.agents.scripted.state import State, Value
 from synth.agents.scripted.wording import is_noun_phrase, is_predicate
 from synth.environments.contract import ToolCall
 from synth.text.lists import listed
+from synth.text.words import fold
 
 __all__ = [
     "AT_ONCE",
@@ -68,6 +69,8 @@ class TurnPlanner(ABC):
         self.together = False
         """Whether independent questions are begun at the same time."""
         self.thoughts = Thoughts(state.reading.question, generator)
+        self.explains = False
+        """Whether to say which part of the question a turn is for, though nothing was settled in it."""
         self.noted = False  # whether something was settled in this turn
         self._turned_to: int | None = None
 
@@ -147,6 +150,11 @@ class TurnPlanner(ABC):
         if need.intent:
             self.thoughts.add(need.intent, **need.slots)
         return need.calls
+
+    @abstractmethod
+    def objects(self, unknown: int, kind: str) -> bool:
+        """Say what was read that speaks against what ``unknown``, a ``kind``, was settled as; False, and nothing is
+        said, where nothing does."""
 
     def _dead_end(self, clue: Clue, name: str) -> list[Call] | None:
         """Nothing leads on from ``name``: go back to where it came from."""
@@ -232,7 +240,7 @@ class TurnPlanner(ABC):
     def _turn_to(self, number: int) -> None:
         """Say which part of the question comes now, when another one was settled in this turn."""
         clue = self.state.reading.clues[number]
-        if not self.noted or number == self._turned_to:
+        if not (self.noted or (self.explains and self.seen.turns)) or number == self._turned_to:
             return
         self._turned_to = number
         known = self.state.values.get(clue.source) if clue.source is not None else None
@@ -244,7 +252,7 @@ class TurnPlanner(ABC):
             else:
                 self.thoughts.add("check_that" if named else "check_condition", cue=cue)
             return
-        draw = float(self.generator.random())
+        draw = 0.5 if self.explains else float(self.generator.random())
         if known is not None and (dangling(cue) or draw < 0.4):
             if draw < 0.7:
                 self.thoughts.add("next_plain", name=known.name)
@@ -262,6 +270,14 @@ class TurnPlanner(ABC):
         if number not in dict(roots):
             return []
         return [(n, name) for n, name in roots if n != number and n not in self.state.resolved]
+
+    def at_once(self, number: int, name: str) -> list[str]:
+        """``name`` and, in the first turn, what else of the question is looked up beside it: where others begin."""
+        others = [] if self.seen.turns else [other for _, other in self.independent(number)]
+        starts = [clue.name for clue in self.state.reading.clues if clue.source is None and not clue.value]
+        if not (self.seen.turns or others) and starts[1:] and float(self.generator.random()) < self.parallel:
+            others = starts
+        return list({fold(one): one for one in (name, *others) if one}.values())[:AT_ONCE]
 
     def _begin(self, number: int, name: str) -> None:
         clues = self.state.reading.clues

@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.scripted.matching import quotable, strip
+from synth.agents.scripted.matching import dangling, quotable, strip
+from synth.agents.scripted.options import Option, holds, listed_with
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.scripted.reading import Reading
+from synth.agents.scripted.reading import Reading, clue_hops
 from synth.annotate.critical.actions import action_kind
 from synth.annotate.critical.contract import Point
 from synth.annotate.evidence.assessment import missing_for_answer
 from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.contract import ToolCall
+from synth.environments.observed import observe
 from synth.environments.passages import Passage
 from synth.environments.rendering import plain
 from synth.lexicon.reading import phrases
@@ -51,8 +53,6 @@ def _on_pages(point: Point, reading: Reading, view: EvidenceView, generator: np.
         yield from _hits(point, view, generator)
     for search in sorted(name for name in tools if name.partition("_")[0] == "search"):
         yield from _searches(point, reading, view, generator, search)
-    if "find" in tools and view.last_page:
-        yield from _finds(point, reading, view, generator)
 
 
 def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
@@ -76,11 +76,14 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
 
 
 def _links(point: Point, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
-    """Pages of the walk that a text linked to and nobody opened, the passage that names them beside."""
+    """Pages of the walk that a text linked to and nobody opened, the passage that says why beside: the first of those
+    that it lists."""
     for document in _on_walk(view):
-        if document in view.links:
-            passage = view.links[document][-1]
+        for passage in view.links.get(document, ()):
             anchor = next(item.anchor for item in passage.links if item.document == document)
+            told = any(passage in stated for stated in view.stated.values())
+            if not told or not _points_to(passage, anchor):
+                continue
             thoughts = Thoughts(point.task.question, generator, terse=False)
             _quote(thoughts, passage)
             thoughts.add("open_link", name=anchor)
@@ -97,8 +100,10 @@ def _hits(point: Point, view: EvidenceView, generator: np.random.Generator) -> I
             thoughts = Thoughts(point.task.question, generator, terse=False)
             if told and quotable(told[0].text):
                 thoughts.add("hit_snippet", title=title, quote=told[0].text)
+            elif holds(point.task.question, title):
+                thoughts.add("hit_named", title=title)
             else:
-                thoughts.add("hit_try", title=title)
+                continue
             yield _call_turn(point, thoughts, "open", {"document": document})
 
 
@@ -115,34 +120,48 @@ def _on_walk(view: EvidenceView) -> list[str]:
 def _searches(
     point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator, search: str
 ) -> Iterator[Turn]:
-    """A name of the question, or one on the walk that was seen, not searched for yet; then words of the question."""
+    """What was not searched for yet, and why it should be: a name of the question, a name on the walk with the passage
+    that brought it up, words of the question that nothing so far states."""
     made = [str(call.arguments.get("query", "")) for call, _ in view.searches if call.name == search]
-    named = [clue.name for clue in reading.clues if clue.name]
-    for hop in point.task.walk.hops:
-        named += [name for name in names_of(hop.source) if words_of(name) in view.named]
-    for name in dict.fromkeys(named):
-        if not any(same_words(name, query) for query in made):
-            thoughts = Thoughts(point.task.question, generator, terse=False)
-            thoughts.add("search_name", name=name)
-            yield _call_turn(point, thoughts, search, {"query": name})
-    for clue in reading.clues:
+
+    def is_new(name: str) -> bool:
+        return not any(same_words(name, query) for query in made) and view.named.get(words_of(name), set()).isdisjoint(
+            view.read
+        )
+
+    for name in dict.fromkeys(clue.name for clue in reading.clues if clue.name and not clue.value):
+        if is_new(name):
+            yield _call_turn(point, _why("search_asked", generator, name=name), search, {"query": name})
+    for number, hop in enumerate(point.task.walk.hops):
+        for name in names_of(hop.target):
+            said = [p for p in view.stated.get(number, ()) if p.document == hop.evidence.document_id]
+            passage = next((p for p in said if holds(p.text, name) and _points_to(p, name)), None)
+            if passage is not None and hop.target.document_id and is_new(name):
+                thoughts = Thoughts(point.task.question, generator, terse=False)
+                _quote(thoughts, passage)
+                thoughts.add("search_name", name=name)
+                yield _call_turn(point, thoughts, search, {"query": name})
+    for clue, numbers in zip(reading.clues, clue_hops(point.task), strict=False):
         cue = strip(clue.cue)
-        if cue and not any(same_words(cue, query) for query in made):
-            phrase = _WORDS["in_its_words"][int(generator.integers(len(_WORDS["in_its_words"])))]
-            yield _call_turn(point, phrase, search, {"query": cue})
+        unsaid = view.results and not any(number in view.stated for number in numbers)
+        if unsaid and not dangling(cue) and '"' not in cue and not any(same_words(cue, query) for query in made):
+            yield _call_turn(point, _why("search_unsaid", generator, cue=cue), search, {"query": cue})
 
 
-def _finds(point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
-    """Names of the question on the page that is open."""
-    for name in dict.fromkeys(clue.name for clue in reading.clues if clue.name):
-        thoughts = Thoughts(point.task.question, generator, terse=False)
-        thoughts.add("verify_find", name=name)
-        yield _call_turn(point, thoughts, "find", {"pattern": name})
+def _points_to(passage: Passage, name: str) -> bool:
+    """Whether a passage is a reason to go on with ``name``: of those that it lists, with the first."""
+    first = listed_with(Option(name, passage))[:1] in ([], [name])
+    return first and bool(passage.title) and quotable(passage.text)
 
 
 def _quote(thoughts: Thoughts, passage: Passage | None) -> None:
     if passage is not None and passage.title and quotable(passage.text):
         thoughts.add("quote", quote=passage.text, title=passage.title)
+
+
+def _why(intent: str, generator: np.random.Generator, **slots: str) -> str:
+    options = _WORDS[intent]
+    return options[int(generator.integers(len(options)))].format(**slots)
 
 
 def _call_turn(point: Point, thoughts: Thoughts | str, name: str, arguments: dict[str, Any]) -> Turn:
@@ -151,16 +170,23 @@ def _call_turn(point: Point, thoughts: Thoughts | str, name: str, arguments: dic
 
 
 def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
+    """Each says which part of the question it is for."""
     yield from _read_answer(point, view, generator)
-    for hop in point.task.walk.hops:
+    parts = {
+        number: clue for clue, numbers in zip(reading.clues, clue_hops(point.task), strict=False) for number in numbers
+    }
+    for number, hop in enumerate(point.task.walk.hops):
+        cue = strip(parts[number].cue) if number in parts else ""
+        if dangling(cue) or '"' in cue:
+            continue
         for end in (hop.source, hop.target):
             entity = end.document_id or end.id
-            if entity not in view.named_documents:
+            if entity not in view.named_documents or _passes_over(view, entity):
                 continue
             listed = view.relations.get(entity)
             if listed is None:
                 yield _said_turn(
-                    point, generator, "g_relations", {"name": end.name}, "get_relations", {"entity": entity}
+                    point, generator, cue, "g_relations", {"name": end.name}, "get_relations", {"entity": entity}
                 )
                 continue
             ways = ("out", "both") if (end is hop.source) == hop.forward else ("in", "both")
@@ -169,11 +195,23 @@ def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.
                 if item is not None and not _was_read(view, entity, item.relation):
                     arguments = {"entity": entity, "relation": item.relation, "direction": way}
                     slots = {"name": end.name, "relation": item.relation}
-                    yield _said_turn(point, generator, "g_triples", slots, "get_triples", arguments)
+                    yield _said_turn(point, generator, cue, "g_triples", slots, "get_triples", arguments)
     looked = [str(call.arguments.get("name", "")) for call, _ in view.searches]
-    for name in dict.fromkeys(clue.name for clue in reading.clues if clue.name and not clue.value):
-        if not any(same_words(name, query) for query in looked):
-            yield _said_turn(point, generator, "g_find", {"name": name}, "find_entity", {"name": name})
+    for clue in reading.clues:
+        if clue.name and not clue.value and not any(same_words(clue.name, query) for query in looked):
+            arguments = {"name": clue.name}
+            yield _call_turn(point, _why("search_asked", generator, **arguments), "find_entity", arguments)
+
+
+def _passes_over(view: EvidenceView, entity: str) -> bool:
+    """Whether something of a relation stands before ``entity`` that was not looked at."""
+    for _, result in view.results:
+        facts = [passage.fact for passage in observe(result.content).passages if passage.fact is not None]
+        ids = [end.id for fact in facts for end in (fact.subject, fact.object)]
+        fan = [one for one in dict.fromkeys(ids) if one and ids.count(one) < len(facts)]
+        if entity in fan and any(one not in view.relations for one in fan[: fan.index(entity)]):
+            return True
+    return False
 
 
 def _was_read(view: EvidenceView, entity: str, relation: str) -> bool:
@@ -209,11 +247,13 @@ def _read_answer(point: Point, view: EvidenceView, generator: np.random.Generato
 def _said_turn(
     point: Point,
     generator: np.random.Generator,
+    cue: str,
     intent: str,
     slots: dict[str, Any],
     tool: str,
     arguments: dict[str, Any],
 ) -> Turn:
     thoughts = Thoughts(point.task.question, generator, terse=False)
+    thoughts.add("next_clue", cue=cue)
     thoughts.add(intent, **slots)
     return _call_turn(point, thoughts, tool, arguments)

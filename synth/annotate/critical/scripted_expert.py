@@ -19,8 +19,7 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.grounding.consistency import poor_reason
 from synth.agents.scripted.config import TeacherConfig
-from synth.agents.scripted.matching import Lexicon, dangling, quotable, same_name, strip
-from synth.agents.scripted.options import Option, holds, listed_with
+from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.players import gold_planner, scripted_policy, world_lexicon
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
@@ -30,7 +29,6 @@ from synth.annotate.critical.contract import Point
 from synth.annotate.critical.in_sight import turns_in_sight
 from synth.annotate.critical.plan_turns import plan_turns
 from synth.identity import versioned
-from synth.lexicon.reading import phrases
 from synth.schemas.described import Described
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Hop, Task
@@ -38,8 +36,6 @@ from synth.sources.world.statements import says
 from synth.text.words import fold
 
 __all__ = ["ExpertConfig", "ScriptedExpert", "scripted_expert"]
-
-_WORDS = phrases("expert")
 
 
 class ExpertConfig(Described):
@@ -100,7 +96,6 @@ class ScriptedExpert:
                     verify=float(number % 2),
                     detour=0.0,
                     crosscheck=0.0,
-                    rivals=4 if number == 0 else 0,  # first in the order of a list, then straight ahead
                     parallel=0.0,
                     patience=self._config.patience,
                 )
@@ -122,25 +117,24 @@ class ScriptedExpert:
     ) -> Turn | None:
         """What the teacher does next, with its way of choosing over a state that was mended first; ``again``: it takes
         back what was settled wrongly, and reads what is open as if for the first time. None when there is nothing to
-        think again about."""
+        think again about, or nothing that was read speaks against what was settled."""
         state = state_of(reading, point.history)
         _readmit(point.task, state)
         planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools, self._says)
         planner.thoughts = Thoughts(point.task.question, generator, terse=False)  # a correction says why
+        planner.explains = True
         if not again:
             return planner.turn()
         unknown = next((unknown for unknown in sorted(state.values) if _doubtful(state, point.task, unknown)), None)
-        if unknown is None:
-            if point.task.environment == "graph":
-                return None  # facts say the same when they are read again
-            planner.noted = True
-            return planner.turn()
-        doubted = state.values[unknown]
-        intent, slots = _reason(state, unknown)
-        planner.note("dismiss", doubted.name)
-        turn = planner.turn()
-        phrase = _WORDS[intent][int(generator.integers(len(_WORDS[intent])))].format(**slots)
-        return turn.model_copy(update={"thought": f"{phrase} {turn.thought or ''}".strip()})
+        if unknown is not None:
+            right = next(hop for clue, hop in _behind(point.task) if reading.clues[clue].target == unknown)
+            if not planner.objects(unknown, (right.target.document_id or "").partition("/")[0]):
+                return None
+            planner.note("dismiss", state.values[unknown].name)
+        elif point.task.environment == "graph":
+            return None  # facts say the same when they are read again
+        planner.noted = True
+        return planner.turn()
 
 
 def _behind(task: Task) -> list[tuple[int, Hop]]:
@@ -161,20 +155,6 @@ def _doubtful(state: State, task: Task, unknown: int) -> bool:
     texts = [fold(said.text) for document in seen.documents.values() for said in document.sentences()]
     stated = any(fold(hop.evidence.quote) in text for hop in hops for text in texts if fold(hop.evidence.quote))
     return stated or value.document in (seen.listed or seen.documents)
-
-
-def _reason(state: State, unknown: int) -> tuple[str, dict[str, str]]:
-    """How to put the doubt: by the sentence that it was settled by, where one was read and says another thing."""
-    value = state.values[unknown]
-    slots = {"name": value.name}
-    clue = next(clue for clue in state.reading.clues if clue.target == unknown)
-    read = [said for document in state.seen.documents.values() for said in document.sentences()]
-    told = next((s for s in read if s.text != s.heading and holds(s.text, value.name) and quotable(s.text)), None)
-    cue = strip(clue.cue)
-    # Of a list each may be right: then the sentence says what the question asks for.
-    if told is None or '"' in cue or dangling(cue) or listed_with(Option(value.name, told)):
-        return "doubts", slots
-    return "doubts_read", {**slots, "quote": told.text, "cue": cue}
 
 
 def _means(hop: Hop, value: Value) -> bool:
@@ -198,7 +178,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(38)
+@versioned(41)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

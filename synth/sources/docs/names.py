@@ -41,6 +41,7 @@ CODE_KINDS = {
     "js method": "JavaScript method",
     "cpp function": "C++ function",
     "cpp class": "C++ class",
+    "frr clicmd": "command",
 }
 """Sphinx's object types as a person calls them. Others go by the second word of their type."""
 
@@ -91,6 +92,7 @@ _GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| doc
 _PHRASE = re.compile(r"\w+ing [\w-]+ |(?:.* )?(?:from|of|for|to|with|in|on|by|about|using|between|the|your) ")
 """Begins a heading that says what one does with things of a kind, or where: "Blocking clients from modules"."""
 _CODE = re.compile(r"(?=.*[\d_.:()<>$%@/\\-]|.*[a-z][A-Z]|[a-z]+$|[A-Z]{3,}$)[^\s]{2,50}$")
+_TITLE = re.compile(r"[A-Z][a-z-]+(?: [\w-]+)+")
 _CONFIGURATION = re.compile(r"(?:.* )?(?:configuration|settings|preferences)$", re.IGNORECASE)
 _MANUAL = re.compile(r"(?P<name>[\w.+-]+) ?\((?P<section>[1-8])[a-z]{0,3}\)$")
 _REFERENCE = re.compile(
@@ -101,7 +103,8 @@ _LABEL = re.compile(
     r"(?:returns?|return values?|parameters?|arguments|exceptions|throws|deprecated|since|version|authors?|notes?|"
     r"warnings?|remarks?|anonymous|see also|examples?|todo|bug|preconditions?|postconditions?|invariant|attention|"
     r"copyright|date|descriptions?|mandatory|syntax|"
-    r"default value|supported values|names?|synopsis|version information|overview|summary|requirements):?$",
+    r"specifies|type of value|effect if unset|default value|supported values|"
+    r"names?|synopsis|version information|overview|summary|requirements):?$",
     re.IGNORECASE,
 )
 """What stands in front of a part of a description, and names nothing."""
@@ -133,7 +136,9 @@ def heading_name(heading: str, group: str) -> Named | None:
             name = match["name"].strip("`'\"“”")
             return Named(name, match["kind"].lower(), (bare,)) if len(name) > 1 else None
     if group and (name := term_name(bare, group)) is not None and len(bare.split()) <= 3:
-        return None if _LABEL.match(name.name) else name
+        # Titles, and no names: "Objective" in "Repo-managed configuration", "Build options" under "Options".
+        titled = _TITLE.fullmatch(name.name) or (group == "setting" and not _CODE.match(name.name))
+        return None if titled or _LABEL.match(name.name) else name
     if _CALLED.fullmatch(bare):
         return term_name(bare, "")
     return None
@@ -143,7 +148,7 @@ _ORDINARY = re.compile(
     r"(?:the|a|an|this|other|new|using|common|basic|advanced|default|general|all|more|see|how|what|writing|defining|"
     r"in|on|of|for|and|to|with|by|from|about|custom|special|standard|simple|global|local|"
     r"file|data|input|output|string|memory|modules|options|parameters|arguments|types|values|names|examples|functions|"
-    r"commands|settings|fields|files|rules|strings|errors|modes|directives|placeholders|specifiers)$",
+    r"commands|settings|fields|files|rules|strings|errors|modes|directives|placeholders|specifiers|line|lines|prompt)$",
     re.IGNORECASE,
 )
 
@@ -194,8 +199,8 @@ def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
 _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w-]*)")
 _CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
 _REMARK = re.compile(
-    r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required|boolean|bool|integer|int|enum|float|"
-    r"floating point|(?:[xX]86|[aA][rR][mM])\w*)\b"
+    r" \( ?(?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required|boolean|bool|integer|int|enum|float|"
+    r"floating point|interval|text|number|string|(?:[xX]86|[aA][rR][mM])\w*)\b"
 )
 """In these brackets stand no arguments: "queue_minfree (default: 0)", "jit (boolean)"."""
 _PLACEHOLDER = re.compile(

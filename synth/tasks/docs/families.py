@@ -1,7 +1,8 @@
 """What a corpus can be asked: every candidate of every family, found once.
 
 ``identify``  which thing does what its page says of it        ``subject``    what a sentence speaks of
-``placed``     the same of a sentence that leans on its page, which is named: asked where little else is left
+``plain``      the same of what has no name of its own, as "stylistic areas"; ``placed`` of a sentence that leans on its
+               page, which is named: both are asked where little else is left
 ``described`` a value of a thing that is described             ``cloze``      a telling word left out of a sentence
 ``holder``    which page's thing has a part that does what is said of it
 
@@ -15,11 +16,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from synth.lexicon.reading import document_words
 from synth.schemas.documents import Edge
 from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.leaks import leaks
-from synth.tasks.docs.wording import Words, statement_question
+from synth.tasks.docs.spoken import statement_question
+from synth.tasks.docs.wording import Words
 from synth.text.subjects import Statement
 from synth.text.words import FUNCTION_WORDS, stem, tokens
 
@@ -33,8 +36,9 @@ _PARTS = frozenset("function method option directive setting parameter command a
 """Kinds of things that what a page is about has."""
 _SIGNS = re.compile(r"[\W_]+")
 _LONGEST = 70
-_TICKS = frozenset(("yes", "no", "x", "y", "n"))
+_TICKS = frozenset(("yes", "no", "x", "y", "n", "true", "false", "n/a"))
 """Cells that answer what their heading asks, and no question in words."""
+_MANY, _NEARLY_ALL = 10, 0.8
 
 
 @dataclass(frozen=True)
@@ -161,17 +165,17 @@ class Items:
 
     def _value_edges(self) -> None:
         corpus = self._corpus
-        echoes = _echoes(corpus)
+        silent = _echoes(corpus) | _foregone(corpus)
         for number, edge in enumerate(corpus.edges):
             if (
                 edge.relation in _STRUCTURE
-                or edge.relation in echoes
+                or edge.relation in silent
                 or edge.relation == corpus.entities[edge.subject].kind
             ):
                 continue
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
-            elif edge.value is not None and not (is_answer(edge.value) and _says(edge)):
+            elif edge.value is not None and not is_answer(edge.value):
                 self.dropped["values without a short answer"] += 1
             elif is_of_a_part(corpus, edge):
                 self.dropped["defaults of arguments"] += 1
@@ -185,8 +189,9 @@ class Items:
         corpus = self._corpus
         for entity, (number, _) in self._said.items():
             found = corpus.entities[entity]
-            if " and " in found.name:
-                continue  # a description of several things at once
+            alike = corpus.on_page[found.document, found.name.casefold()] > 1 and self._words.is_local(entity)
+            if " and " in found.name or alike:
+                continue  # a description of several things at once, or one of several things of a name
             yield Item("identify", (number,), found.id, found.kind)
             for value in self._values.get(entity, ()):
                 if corpus.edges[value].value is not None and not self._is_column(value, number):
@@ -209,8 +214,10 @@ class Items:
 
     def _spoken(self, said: Statement, row: int) -> str | None:
         """The family of what a sentence speaks of."""
-        if statement_question(said) is not None:
-            return "subject"
+        if (asked := statement_question(said)) is not None:
+            defined = asked[0].startswith(("What do you call ", *(() if said.plural else ("Which ",))))
+            named = said.names or not re.fullmatch("[a-z -]+", said.name) or self._corpus.goes_by(said.name)
+            return "subject" if defined or named else "plain"
         return "placed" if self._words.page(row) and statement_question(said, placed=True) is not None else None
 
     def _is_column(self, value: int, described: int) -> bool:
@@ -224,9 +231,10 @@ class Items:
 
 
 def is_answer(value: str) -> bool:
-    return (
-        0 < len(value) <= _LONGEST and "\n" not in value and any(c.isalnum() for c in value) and len(value.split()) <= 8
-    )
+    """Whether a value is short, told, and no list with its bullets or labels."""
+    listed = value == "n/a" or value.count(": ") > 1 or " - " in value or value.startswith("- ")
+    short = 0 < len(value) <= _LONGEST and "\n" not in value and len(value.split()) <= 8
+    return short and not listed and any(c.isalnum() for c in value)
 
 
 def _content(text: str) -> set[str]:
@@ -238,17 +246,18 @@ def _english(sentence: str) -> bool:
     return sum(word in FUNCTION_WORDS for word in found) >= max(2, len(found) // 6)
 
 
-def _says(edge: Edge) -> bool:
-    """Whether a value is more than a tick in a table, or a list with its bullets or labels."""
-    value = edge.value or ""
-    ticked = edge.relation != "default" and value.casefold() in _TICKS
-    return (
-        not ticked
-        and value.casefold() != "n/a"
-        and value.count(": ") < 2
-        and " - " not in value
-        and not value.startswith("- ")
-    )
+def _foregone(corpus: Corpus) -> set[str]:
+    """Relations that nearly always lead to one value, or mostly to ticks: whoever guesses is right."""
+    of: dict[str, Counter[str]] = defaultdict(Counter)
+    for edge in corpus.edges:
+        if edge.value is not None and edge.relation not in document_words().relations:
+            of[edge.relation][edge.value.casefold()] += 1
+    return {
+        relation
+        for relation, values in of.items()
+        if 2 * sum(values[tick] for tick in _TICKS) > values.total()
+        or (values.total() >= _MANY and max(values.values()) > _NEARLY_ALL * values.total())
+    }
 
 
 def _echoes(corpus: Corpus) -> set[str]:

@@ -24,7 +24,7 @@ from synth.schemas.tasks import AnswerPart, Hop
 from synth.tasks.docs.checks import Failure
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.sentences import stems
-from synth.tasks.docs.wording import statement_question
+from synth.tasks.docs.spoken import statement_question
 from synth.tasks.docs.writer import Writer, around
 from synth.tasks.draft import Draft
 from synth.tasks.text import mentions
@@ -41,6 +41,8 @@ _SHORT = 95
 """Those of one thing of two."""
 _SHARED = 2
 """Words that what is said of two things must have in common for both to be asked at once."""
+_READABLE = 210
+"""Characters of a question for two things."""
 _COMMON = 0.1
 """Share of a kind's descriptions above which a word says nothing of what they have to do with."""
 
@@ -82,7 +84,7 @@ class Joined:
             edge = corpus.edges[number]
             home = self._home(said.name, edge.document)
             asked = statement_question(said)
-            if home is None or asked is None or len(asked[1]) > _LONGEST:
+            if home is None or asked is None or len(asked[1]) > _LONGEST or "," in asked[1]:
                 continue
             kind = self._words.noun(home) or said.kind
             if kind and (asked[0].startswith("Which ") or asked[0] == f"What {asked[1]}?"):
@@ -110,9 +112,7 @@ class Joined:
                         yield Item("via", (each.edge, value), edge.value or found.id, edge.relation)
                 if corpus.is_page(home):
                     for part in self._parts.get(found.document, ()):
-                        yield Item(
-                            "within", (each.edge, part), str(part), corpus.entities[corpus.edges[part].subject].kind
-                        )
+                        yield Item("within", (each.edge, part), str(part), found.id)
         yield from self._pairs()
 
     def _pairs(self) -> Iterator[Item]:
@@ -121,7 +121,7 @@ class Joined:
         groups: dict[tuple[str, str], dict[int, set[str]]] = defaultdict(dict)
         for entity, (number, clause) in self._items.all_said():
             found = corpus.entities[entity]
-            if len(clause) <= _SHORT and found.kind != "term":
+            if len(clause) <= _SHORT and "," not in clause and found.kind != "term":
                 groups[corpus.columns.partitions[found.document], found.kind][number] = stems(clause)
         for (_, kind), said in sorted(groups.items()):
             held: dict[str, list[int]] = defaultdict(list)
@@ -159,6 +159,8 @@ class Joined:
         one, other = (self._corpus.edges[number] for number in item.edges)
         if item.family == "pair":
             return self._pair(one, other, item, split)
+        if "term" in (self._corpus.entities[one.subject].kind, self._corpus.entities[other.subject].kind):
+            return Failure(Reason.UNNATURAL, "a term has no parts and no value, and is part of nothing")
         home = other.subject if item.family == "via" else self._corpus.pages[other.document]
         spoken = next(each for each in self._spoken[home] if each.edge == item.edges[0])
         if (failure := self._told_elsewhere(home, spoken)) is not None:
@@ -230,6 +232,8 @@ class Joined:
         if names[0] == names[1]:
             return Failure(Reason.UNNATURAL, "both go by one name")
         question = f"Which {self._words.noun(one.subject)} {asked[0]}, and which one {asked[1]}?"
+        if len(question) > _READABLE:
+            return Failure(Reason.UNNATURAL, f"{len(question)} characters")
         draft = writer.finish(item, question, hops, split, shape="parallel")
         if isinstance(draft, Failure):
             return draft

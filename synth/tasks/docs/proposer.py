@@ -23,15 +23,17 @@ from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.joined import JOINED, Joined
 from synth.tasks.docs.shapes import Shapes
-from synth.tasks.docs.wording import Words, statement_question
+from synth.tasks.docs.spoken import statement_question
+from synth.tasks.docs.wording import Words
 from synth.tasks.docs.writer import Writer, around, one_of, value_node
 from synth.tasks.draft import Draft, same_question
+from synth.text.subjects import is_identifier
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 2.0, "placed": 0.05, "via": 6.0, "within": 6.0, "pair": 2.0}
+_WEIGHTS = {"shapes": 2.0, "placed": 0.02, "plain": 0.05, "via": 6.0, "within": 4.0, "pair": 2.0}
 """How gladly each family is asked."""
 _SHAPES = "shapes"
 _GAP = "____"
@@ -166,7 +168,7 @@ class DocsProposer:
             return self._described(edges[0], edges[1], item, split, generator)
         if item.family == "holder":
             return self._holder(edges[0], item, split)
-        if item.family in ("subject", "placed"):
+        if item.family in ("subject", "plain", "placed"):
             return self._subject(edges[0], item, split)
         return self._gap(edges[0], item, split, generator)
 
@@ -200,6 +202,10 @@ class DocsProposer:
     def _term(self, edge: Edge, item: Item, page: str, clause: str, split: Split) -> Draft | Failure:
         """A term by its meaning, since a question rarely asks for the name of a term."""
         meaning = clause.removeprefix("that is ")
+        name = self.corpus.entities[edge.subject].name
+        listed = self.corpus.called["term", name.casefold()] > 1
+        if listed or is_identifier(name) or (name.islower() and " " not in name):
+            return Failure(Reason.UNNATURAL, "a word of a list is no term")
         if meaning == clause or not re.match(r"(?:an?|the) ", meaning):
             return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")
         question = f"What does {page} call {meaning}?" if page else f"What is the term for {meaning}?"
@@ -213,6 +219,8 @@ class DocsProposer:
             return found
         if found[0].partition(" ")[0] == "term":
             return Failure(Reason.UNNATURAL, "a term has no value to ask for")
+        if "," in found[1]:
+            return Failure(Reason.UNNATURAL, "a question goes on behind what is said in two parts")
         x = f"the {found[0]} {found[1]}"
         question = self._writer.asked(value.relation, x, generator)
         if question is None:

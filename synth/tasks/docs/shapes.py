@@ -36,6 +36,7 @@ from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.propose import WorldProposer
 from synth.tasks.world.view import WorldView
 from synth.tasks.world.words import Words as GraphWords
+from synth.text.verbs import THIRD_PERSON, VERBS
 
 __all__ = ["Shapes"]
 
@@ -46,7 +47,7 @@ _SHAPES = {
     "conjunction": 0.3,
     "comparison": 0.15,
     "superlative": 0.1,
-    "count": 0.05,
+    "count": 0.02,
     "intersection": 0.15,
 }
 _CONFIG: dict[str, Any] = {
@@ -65,6 +66,7 @@ _CONFIG: dict[str, Any] = {
 _PLAIN = re.compile(r"[\w.:/%+#$~-]{1,32}(?: [\w.%]{1,12})?")
 """Values that a condition may name."""
 _MEASURED = ("comparison", "superlative")
+_SAYS = re.compile(rf"(?:is|are|was|were|have|defaults?|{'|'.join(sorted(VERBS | THIRD_PERSON))})\b")
 _LAST_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CHECKS = (check_unique_answer, check_no_shortcut)
 
@@ -116,6 +118,7 @@ class Shapes:
 
     def __init__(self, corpus: Corpus, words: Words, items: Items, judge: Judge, stage: str) -> None:
         self._judge, self._words, self._row_of = judge, words, corpus.row_of
+        self._ordinal = {entity.id: entity.ordinal for entity in corpus.entities}
         edges = list(_edges(corpus, items))
         called = [_called(corpus, words, entity.ordinal) for entity in corpus.entities]
         self.sizes = Counter(
@@ -163,6 +166,26 @@ class Shapes:
             question = f"{''.join(before)} {place}{last}" if len(before) > 1 else question
         return question if all(hop.cue in question for hop in draft.walk.hops) else draft.question
 
+    def _with_place(self, draft: Draft) -> Draft:
+        """Where a page is one of two conditions, the question says it with the thing: "Which option in “X” defaults
+        to 5?" """
+        places = {hop.cue: hop for hop in draft.walk.hops if hop.relation == _IN and hop.source.document_id is not None}
+        said = [cue for cue in dict.fromkeys(hop.cue for hop in draft.walk.hops) if cue not in places]
+        if len(places) != 1 or len(said) != 1 or _SAYS.match(said[0]) is None:
+            return draft
+        (cue, hop), page = places.popitem(), ""
+        page = self._words.place(self._row_of[hop.source.document_id or ""])
+        noun = self._words.noun(self._ordinal[hop.target.id]) or ""
+        opens = re.match(
+            rf"(?:.*?\b(?:which|the name of the)) (?:of the )?(?:{_plural(noun)}|{noun})\b", draft.question, re.I
+        )
+        if opens is None or not page or not noun:
+            return draft
+        that = " that" if opens.group().endswith(f"name of the {noun}") else ""
+        hops = tuple(h.model_copy(update={"cue": page}) if h.cue == cue else h for h in draft.walk.hops)
+        walk = draft.walk.model_copy(update={"hops": hops})
+        return draft.model_copy(update={"question": f"{opens.group()} {page}{that} {said[0]}?", "walk": walk})
+
     def _checked(self, drafts: Sequence[Draft]) -> list[Checked | Failed]:
         return [self._one(draft) for draft in drafts]
 
@@ -175,9 +198,12 @@ class Shapes:
             results.append(finding.result)
             if finding.reason is not None:
                 return Failed(draft, tuple(results), finding.reason)
-        if draft.shape in _MEASURED and len({_measure_of(hop.source.name) for hop in draft.walk.hops}) > 1:
+        hops = draft.walk.hops
+        unset = any(hop.target.name.startswith("-") for hop in hops)  # "-1" means that there is no limit
+        if draft.shape in _MEASURED and (unset or len({_measure_of(hop.source.name) for hop in hops}) > 1):
             unlike = CheckResult(check="alike", outcome="failed", detail="values of things that have little in common")
             return Failed(draft, (*results, unlike), Reason.UNNATURAL)
+        draft = self._with_place(draft)
         draft = draft.model_copy(update={"question": self._said_once(draft)})
         read, reason = self._judge.read(draft)
         results += read

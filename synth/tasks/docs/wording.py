@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.english import clause, is_fragment, without_remarks
+from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.leaks import leaks
-from synth.text.inflection import capital, imperative, third_person
+from synth.text.inflection import capital, imperative
 from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement, is_identifier, statement
 from synth.text.verbs import THIRD_PERSON, VERBS
-from synth.text.words import FUNCTION_WORDS, content_words
+from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["Words", "is_plural", "statement_question", "verb_of"]
+__all__ = ["Words", "is_plural", "verb_of"]
 
 _PLACES = frozenset(("page", "section", "index", "chapter", "appendix", "part"))
 _LOCAL = frozenset(
@@ -26,13 +26,16 @@ _NO_KINDS = frozenset(
     "entry thing name value no number example note notes item key feature element category area topic".split()
 )
 """What things are not called in a question: headings of first columns that say nothing."""
-_LISTS = frozenset(("index", "contents", "table of contents", "home", "search", "general index", "concept index"))
-"""Titles of pages that only point to others: no question is asked about what they say."""
-_HOW_MANY = frozenset("multiple several many some few various".split())
-"""In front of a noun they are no part of what it is called: "Multiple BPF filters per device"."""
+_NO_TITLES = frozenset(
+    "index|contents|table of contents|home|search|general index|concept index|example|examples|overview|introduction|"
+    "documentation|readme|notes|summary|description|usage|reference|page|format|general|misc".split("|")
+)
+"""Titles that tell no page from those of other manuals: no question names a page by them."""
 _LEAST = 3
 _NOUNS = frozenset("format name type range result state value access class display document group model".split())
 """Verbs of documentation that are nouns as well when a label ends in them."""
+_SORTS = frozenset("type value mode class category level format element feature language".split())
+"""Headings of columns whose words sort what a table compares, and name nothing: "the Empty type"."""
 _HEADING_VERBS = frozenset(
     "replaces returns means contains specifies describes produces requires represents indicates denotes inserts prints "
     "removes deletes selects becomes equals enables generates resolves".split()
@@ -40,6 +43,15 @@ _HEADING_VERBS = frozenset(
 """Headings that say what the thing of a row does, and are no name of several things."""
 _NO_NOUN = ("ed", "ing", "ly", "able", "ible", "ful", "ous")
 _OPENS_NO_NOUN = frozenset("implicitly requires includes if when how see since introduced".split())
+_ATTRIBUTES = frozenset(
+    "type default version status context result alias unit range size port class scope precedence associativity "
+    "expansion location path level language command format syntax value number code license licence category "
+    "categories priority protocol method key shortcut name length width arity argument arguments parameters capital "
+    "population symbol abbreviation equivalent replacement maximum minimum limit severity date year package "
+    "extension sexptype permission permissions mode function operator usage override maintainer library interface "
+    "encoding charset".split()
+)
+"""Last words of the labels that are asked for in English: what a thing has, and no heading of a comparison."""
 _NO_LABEL = frozenset(
     "is are can has have does do was were may must should name names notes note comment comments description example "
     "examples yes no x links refers see also mentions value values section sections chapter page compatibility "
@@ -55,8 +67,11 @@ _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
 _UNCLEAR = re.compile(
-    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also)|looks at|refers to|does not|only|has no|are)\b"
+    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also)|looks at|refers to|does|only|has no|are"
+    r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in)\b"
 )
+"""What says too little of a thing, or tells its reader what to do."""
+_REMARKED = re.compile(r", which (?:must|may|can|should|will|is|are|was) [^,]*$")
 _THING = re.compile(
     r"that is (?:an?|the) (?:[\w’'/-]+ ){0,4}?([\w-]+)(?= (?:to|of|for|that|which|in|with|used|from)\b|,|$)"
 )
@@ -71,95 +86,10 @@ _CALLED = frozenset("function method macro procedure routine predicate command o
 _OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
 _OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
 """What no module, type or file does."""
-_ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _ANY_FINITE = re.compile(rf"{_FINITE.pattern}| (?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
-_OF_PEOPLE = re.compile(
-    r"(?:is|was) (?:born|educated|raised|married|elected|appointed|nominated|knighted|ordained|buried|survived|"
-    r"(?:an?|the) (?:[\w-]+ ){0,4}(?:actor|actress|director|singer|player|politician|writer|author|maintainer|composer|"
-    r"musician|lawyer|scientist|professor))\b"
-    r"|.*\b(?:his|her|himself|herself)\b"
-)
-_JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
-_NEW_SUBJECT = (
-    r",? and that [a-z]+ (?:is|was|are|were)\b"
-    r"|, and [a-z]+s (?!.{0,12}ed\b)[a-z]+ (?:with|to|the|an?|from|on|in|their|its)\b"
-)
-""" "runs on the server, and clients talk to it": the second half is said of something else."""
-_SIDE_BY_SIDE = (
-    rf",(?: and)? (?:an?|each|every|one) (?:[\w-]+ ){{1,2}}(?:{'|'.join(sorted(THIRD_PERSON))})\b"
-    rf"|,(?: and)? (?:the|any) (?:[\w-]+ ){{1,2}}(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b"
-    r"|, (?:[\w-]+ ){0,2}[\w-]+s (?:get|change|have|are|become|use|need|take|make|give|do|can|will|must)\b"
-)
-"""A second sentence behind a comma: "handles all requests for a service, a host handles all of a virtual host"."""
-_OUTSIDE = re.compile(
-    r"^[A-Z], |"
-    r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
-    r"|\(\d+(?:\.\d+)+(?:-\d+)?\)|\b[Ii]n (?:[Ss]ection )?\d+(?:\.\d+)+(?:-\d+)?$"
-    r"|, (?:but|so|while|whereas|yet) | but (?:the|it|an?|this|not all) |[a-z]—[a-z]"
-    r"|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
-    r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
-    r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"
-    r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
-    rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
-    r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
-    r"(?:is|are|has|have|can|will|[a-z]+s)\b"
-)
-"""What speaks of more than the sentence says, or goes on with another subject."""
-_FOR_YOU = re.compile(r"(?<=lets|elps) you |(?<=llows|ables) you ")
-"""Whom a sentence lets do something: that points nowhere."""
-_ENOUGH = 40
-_GOES_ON = re.compile(
-    r",? (?:because|since|although|though|whereas)\b|, (?:so|but|while|which|as)\b"
-    rf"|{_NEW_SUBJECT}"
-    r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
-)
-"""Where a sentence goes on with something else than what it says of its subject."""
-_ARE_KIND = re.compile(
-    r"(?!not |only |also |[a-z]+(?:ed|ly|ing) )(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
-    r"[a-z]+s (?:that|which|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"
-)
-_TWOFOLD = re.compile(r"\b(?:and|or) (?:aren't|don't|can't|are|have|were|do)\b|\bnor\b|, not\b|, (?:it|they) ")
-"""A second statement, which the first one's subject no longer governs in a question."""
-_ARE_THINGS = re.compile(r"(?:[\w’'/-]+ ){0,4}[\w-]+[^\Wsu]s(?:,| (?:and|of|for|in|to|with|from)\b|$)")
-"""What several things are: things, by their name alone."""
-_SAYS_NOTHING = frozenset(
-    "objects object items item results result values value names name users packages package relationships addresses "
-    "address descriptions locations access operators operator document documents list lists conflict files file match "
-    "options option functions function commands command variables variable elements entries types fields parameters "
-    "methods modules directory directories keys sizes format output packagers noun state states client server "
-    "parameter section sections lines line block blocks code data component components part parts status system "
-    "systems feature features tool tools form forms kind kinds things thing pieces mechanism mechanisms".split()
-)
-"""Nouns that alone, or behind any other word, name no thing that a reader would know."""
-_OF_STATE = re.compile(
-    r"(?:may|will|can|must|should|has|have)\b|(?:is|are|was|were) (?!thrown|raised)(?:[a-z]+ly )?"
-    r"(?:[a-z]{2,}ed|given|written|built|made|held|known|chosen|set|run|read|kept|sent|found|put|shown|meant|hidden)\b"
-)
-"""A clause that begins like this does not identify the thing it is about."""
-_SAYS_LITTLE = re.compile(
-    r"does\b|(?:is|are) (?:either|neither|both|essentially|all|any)\b"
-    r"|(?:is|are|was|were) (?:to\b|[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
-    r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
-    r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
-    r"(?:[a-z]+ )?example|great|part of)|not|also|only|still|now|no longer|fine|similar|able|one|ignored|becoming|"
-    r"good|different|important|useful|helpful|"
-    r"common|popular|great|simple|easy|hard|possible|just|very|quite|more|most|less|available|true|similarly|likely|"
-    r"equivalent|identical|used(?! to)|done|called|known|convenient|responsible|described|discussed|covered|because|"
-    r"when|where|how|why)\b"
-)
-_VAGUE = frozenset("way aspect part thing reason kind sort result approach area case matter point term".split())
-"""Nouns whose instances are not asked for by name."""
-_KIND_OF = re.compile(
-    r"(?P<article>an?|the) (?P<noun>(?:[\w’'/+.-]+,? ){0,6}?[\w’'+-]+)"
-    r"(?: (?P<relative>that|which|who) (?=(?:[a-z]+ly )?(?:is|was|can|has|may|must|will|[a-z]+s) )"
-    r"| (?=(?P<participle>(?!need|speed|seed)[a-z]{3,}ed |written |built |made |held |known |given )"
-    r"(?:by|in|on|for|to|as|from|at|with|when|during) )"
-    r"| (?=(?:of|for|to|in|from|with|on|by|between|at|whose|where|when|as)\b)|(?=,)|$)"
-)
-"""A predicate noun, and what follows it: "a tool that counts ...", "a film directed by ...", "the name of ..."."""
 
 
 class Words:
@@ -177,7 +107,10 @@ class Words:
             kind = "keyword" if page.kind == "command" else kind
         return (
             None
-            if kind in _PLACES or kind in _NO_KINDS or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
+            if kind in _PLACES
+            or kind in _NO_KINDS
+            or (kind.isascii() and len(kind) < _LEAST)
+            or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
         )
 
@@ -198,7 +131,12 @@ class Words:
         if found.kind not in _PLACES and corpus.page_named[found.name.casefold()] == 1:
             return found.name if found.kind == "command" else f"the {found.name} {found.kind}"
         title = corpus.columns.titles[row].strip('“”"')
-        if title.casefold() in _LISTS or corpus.titled[title] > 1 or any(c in title for c in "“”") or len(title) > 90:
+        if (
+            title.casefold() in _NO_TITLES
+            or corpus.titled[title] > 1
+            or any(c in title for c in "“”")
+            or len(title) > 90
+        ):
             return ""
         return f"“{title}”"
 
@@ -216,7 +154,10 @@ class Words:
             any(c in found.name for c in "“”\n")
             or len(found.name) > 60
             or " and " in found.name
+            or ", " in found.name
+            or " & " in found.name
             or found.name.startswith("(")
+            or ("~row" in found.id and not _is_thing(found.kind, found.name))
         ):
             return None
         bare = found.name
@@ -238,14 +179,23 @@ class Words:
         """What a sentence speaks of, with the kind that the pages give it; None where no question can ask for it: a
         word of many pages, which is what they are all about."""
         said = statement(sentence)
-        if said is None or said.kind:
+        if said is None or said.names:
             return said
-        if said.names:
-            return said
+        if said.kind:
+            return None if self._corpus.is_everywhere(said.name) else said
         if self._corpus.is_everywhere(said.name):
             return None
+        if said.plural and " " in said.name and self._corpus.is_everywhere(said.name.rpartition(" ")[0]):
+            return None  # "Which rules ...?" (ESLint rules)
+        if said.verb in ("is", "was"):
+            return said  # "TLS is initiated when ...": no statement of the name is spoken of
         kinds = {self.noun(entity) for entity in self._corpus.goes_by(said.name)} - {None, "term", "keyword"}
-        if len(kinds) == 1 and is_identifier(said.name) and not (kinds == {"function"} and said.name[0].isupper()):
+        if (
+            len(kinds) == 1
+            and is_identifier(said.name)
+            and not said.name.isupper()
+            and not (kinds == {"function"} and said.name[0].isupper())
+        ):
             return replace(said, kind=kinds.pop() or "", plural=False)
         return said
 
@@ -256,11 +206,12 @@ class Words:
         short = re.split(r"\.|::", found.name)[-1]
         kind = "function" if found.kind in _LOCAL else found.kind
         said = None
-        if "\n" not in sentence and len(sentence) > 15:
+        if "\n" not in sentence and len(sentence) > 15 and not sentence.rstrip().endswith(":"):
             sentence = capital(sentence.strip())
             said = clause(sentence, found.name, kind) or (
                 clause(sentence, short, kind) if short != found.name else None
             )
+        said = said and _REMARKED.sub("", said)
         if said is None or is_fragment(said, least=22, most=150) or any(c in said for c in "“”"):
             return None
         if hidden and any(leaks(said, name) for name in (found.name, *found.aliases[:3]) if len(name) < 60):
@@ -288,12 +239,13 @@ class Words:
         if relation in known.relations:
             return tuple(text.format(x=x) for text in known.relations[relation].question.asks)
         words = relation.replace("_", " ").split()
-        if not 0 < len(words) <= 3 or not all(word.isalpha() for word in words) or set(words) & _NO_LABEL:
+        if not 0 < len(words) <= 2 or not all(word.isalpha() for word in words) or set(words) & _NO_LABEL:
             return ()
         if (
             (words[-1] in FUNCTION_WORDS and verb_of(" ".join(words)) is None)
             or words[0] in FUNCTION_WORDS
             or words[-1] == "since"
+            or (words[0] in THIRD_PERSON - PLURAL_NOUNS and verb_of(" ".join(words)) is None)
             or (len(words) > 1 and words[0].endswith(("able", "ible", "ed")))
             or (len(words) == 1 and len(words[0]) < 3 and words[0].isascii())
         ):
@@ -303,6 +255,8 @@ class Words:
             return (f"What does {x} {verb}?",)
         if words[-1].endswith(_NO_NOUN) or words[-1] in VERBS - _NOUNS or words[0] in _OPENS_NO_NOUN:
             return ()
+        if self._corpus.asked is self._corpus.english and words[-1] not in _ATTRIBUTES:
+            return ()  # "What is the Linux kernel of the LISP protocol?"
         # "Tell me what are the arguments" is not said: of several things one asks which they are.
         frames = [text for text in known.other if " is " not in text] if is_plural(label) else known.other
         return tuple(text.format(label=label, x=x) for text in frames)
@@ -319,71 +273,13 @@ def is_plural(label: str) -> bool:
     return label.endswith("s") and not label.endswith(("ss", "us", "is", "series"))
 
 
-def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, str] | None:
-    """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
-    owner called?"; None where it does not read on its own. ``placed``: the question will name the page, so that a
-    sentence may lean on it."""
-    rest, verb = _own_clause(without_remarks(said.rest)), said.verb
-    addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
-    if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
-        return None
-    if _ASIDE.search(rest) or _TWOFOLD.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
-        return None
-    if said.names:
-        be, called = verb.split(" ", 1)
-        thing = rest[0].lower() + rest[1:] if _opens_inside(rest) else rest
-        return f"What {be} {thing} {called}?", thing
-    if _SAYS_LITTLE.match(f"{verb} {rest}") or len(content_words(f"{verb} {rest}")) < 4:
-        return None
-    if said.kind:
-        if verb in ("has", "have", "may", "will", "was", "must", "should") and not said.purpose:
-            return None
-        if re.match(rf"(?:is|are) (?:an?|the) (?:[\w-]+ ){{0,5}}{said.kind}\b", f"{verb} {rest}"):
-            return None  # "Which task is a task that ...?"
-        if (last := said.name.split()[-1]).islower() and last in KINDS - {said.kind}:
-            return None  # "the ftpmail script" is no module
-        return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
-    *modifiers, head = said.name.split()
-    if any(leaks(rest, word) for word in modifiers) or {word.lower() for word in modifiers} & _HOW_MANY:
-        return None
-    if said.plural and verb == "are" and _ARE_KIND.match(rest):
-        return f"What do you call {rest}?", rest
-    named = not re.fullmatch(r"[a-z -]+", said.name)
-    if not said.plural and verb in ("is", "was") and (kind := _KIND_OF.match(rest)) is not None:
-        article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
-        if {"one", "and", "or", "is"} & set(noun.split()) or noun.split()[-1] in _VAGUE:
-            return None
-        if relative:
-            return f"Which {noun} {done}?", done
-        if kind["participle"] and article != "the":
-            return f"Which {noun} {verb} {done}?", done
-        of = rest[len(article) + 1 :]
-        return (f"What is the name of the {of}?", of) if named else (f"What do you call {rest}?", rest)
-    stative = _OF_STATE.match(f"{verb} {rest}") and not (modifiers and verb == "are")
-    if head.lower() in _SAYS_NOTHING or (not placed and (said.definite or stative)):
-        return None
-    if said.plural and modifiers:
-        return f"Which {head.lower() if head.istitle() else head} {verb} {rest}?", f"{verb} {rest}"
-    if said.plural:
-        if verb == "are" and _ARE_THINGS.match(rest):
-            return None  # "What is pure in-memory mechanisms?"
-        if any(word in VERBS for word in _JOINED.findall(rest)) or " their " in rest:
-            return None  # a second verb would have to agree as well
-        verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
-        return f"What {verb} {rest}?", rest
-    asks = "Who" if _OF_PEOPLE.match(f"{verb} {rest}") else "What"
-    return f"{asks} {verb} {rest}?", f"{verb} {rest}"
-
-
-def _own_clause(rest: str) -> str:
-    """What is said up to where the sentence goes on with a reason or another subject, if that is enough."""
-    end = next((match.start() for match in _GOES_ON.finditer(rest) if match.start() >= _ENOUGH), len(rest))
-    return rest[:end]
-
-
-def _opens_inside(subject: str) -> bool:
-    """Whether the first word of a sentence has a capital for no other reason."""
-    return re.match(r"(?:The|An?|All|Each|Every|Any|[A-Z][a-z]+s|[A-Z][a-z]+ [a-z]+s)\b", subject) is not None
+def _is_thing(kind: str, name: str) -> bool:
+    """Whether a row of a table is about what people call a thing of a kind: "the Literal match match type" is none."""
+    *before, last = kind.split()
+    called = re.fullmatch(r"[^\W\d]\S*|[-$/.]\S*", name) is not None
+    if last in _SORTS and not is_identifier(name):
+        return False
+    return called and (not before or last in KINDS | _LOCAL)
 
 
 def _may_be(kind: str, noun: str) -> bool:

@@ -11,11 +11,13 @@ from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, prompt_for, rollout
 from synth.agents.scripted.config import PolicyConfig
+from synth.agents.scripted.phrases import read_notes
 from synth.agents.scripted.players import ScriptedPolicy
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.contract import Point
 from synth.annotate.critical.scoring import EvidenceScorer
 from synth.annotate.critical.scripted_expert import ExpertConfig, scripted_expert
+from synth.environments.rendering import plain
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.schemas.tasks import Task
@@ -109,15 +111,17 @@ def test_it_tells_nothing_that_was_not_seen() -> None:
 
 
 def test_what_was_settled_wrongly_is_taken_back() -> None:
-    """The policy took the wrong link; the expert looks again, says so, and goes for the right one."""
+    """The policy took the wrong link; the expert quotes what speaks against it, and goes for the right one."""
     taken_back = [
         turn
         for point in POINTS
         for turn in propose(point, 4)
-        if any(doubt in (turn.thought or "") for doubt in ("I doubt that", "I am not sure that", "wrong one with"))
+        for intent, _ in read_notes(turn.thought or "", [plain(r.content) for s in point.history for r in s.results])
+        if intent == "dismiss"
     ]
     assert taken_back
     assert all(turn.calls or turn.answer for turn in taken_back)
+    assert any('The question asks for "' in (turn.thought or "") for turn in taken_back)
 
 
 def test_unknown_options_are_refused() -> None:

@@ -319,7 +319,8 @@ def test_position_and_nature_by_brute_force(failures: list[Searched], data: st.D
         )
         for row in step_rows(run, found, error)
     ]
-    action = ApiAction(function="search", kwargs={"query": run.content[0].content[:-1]})  # type: ignore[union-attr]
+    query = run.content[0].content[:-1]  # type: ignore[union-attr]
+    action = ApiAction(function="search", kwargs={"query": query}, reasoning_content="I try other words.")
     tried = [
         bare(
             ContinuationRow,

@@ -148,10 +148,11 @@ def test_notes_are_trained_and_so_is_what_goes_on_from_them(
 ) -> None:
     synth.export(made.path, "trl-rft", tmp_path / "out", select=["role=teacher,policy"])
     rows = [row for file in (tmp_path / "out").rglob("*.parquet") for row in pq.read_table(file).to_pylist()]
+    trained = {(step.trajectory_id, step.step) for step in made.rows("steps") if step.train}
     seen = 0
     for row, _, how in reworked(runs, "compressed"):
         parts = [one for one in rows if one["id"] == row.id]
-        if not row.success or len(how.steps) != 1 or not parts:
+        if not row.success or len(how.steps) != 1 or (row.id, how.steps[0]) not in trained or not parts:
             continue
         said = [[json.loads(text) for text in part["completion"]] for part in parts]
         writes = [

@@ -98,7 +98,7 @@ def test_links_are_resolved_relative_to_their_file(tmp_path: Path) -> None:
 
 
 def test_links_from_the_root_of_a_site(tmp_path: Path) -> None:
-    """The folder is the root, or what the paths begin with."""
+    """The folder is the root, or what the paths begin with, or holds it; sites write paths in small letters."""
     links = {
         "/docs/b.html": "b.html",
         "/b/#x": "b.html",
@@ -107,11 +107,14 @@ def test_links_from_the_root_of_a_site(tmp_path: Path) -> None:
         "/docs/docs/": "docs.md",
         "/docs/": "docs.md",
         "/": "index.html",
+        "/guides/fold/#x": "site/en/guides/Fold.md",
+        "/docs/guides/": "site/en/guides/_index.md",
     }
     (tmp_path / "docs").mkdir()
     dropped = ["/blog/b.html", "/docs/gone/", "//b.html"]
     anchors = "".join(f'<p><a href="{href}">to {href}</a></p>' for href in [*links, *dropped])
     files: dict[str, str | bytes] = {"sub/_index.md": "# S\n\nText of s.", "docs.md": "# D\n\nOf docs."}
+    files |= {"site/en/guides/Fold.md": "# F\n\nOf folds.", "site/en/guides/_index.md": "# G\n\nOf guides."}
     files |= {"a.html": page(anchors), "b.html": page("<p>Text of b.</p>"), "index.html": page("<p>Root.</p>")}
     source = DocsSource(write(tmp_path / "docs", files))
     found = next(d for d in source.read(source.files)[0] if d.id == "a.html").links

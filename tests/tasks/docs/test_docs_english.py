@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from synth.tasks.docs.english import clause, indefinite, is_fragment, plain
 from synth.tasks.docs.leaks import leaks, spells_out
-from synth.tasks.docs.wording import statement_question, verb_of
+from synth.tasks.docs.spoken import statement_question
+from synth.tasks.docs.wording import verb_of
 from synth.text.inflection import third_person
 from synth.text.subjects import statement
 from synth.text.verbs import VERBS
@@ -195,6 +196,16 @@ def test_small_words() -> None:
         ("Printing is the key aspect of the management of folded sheets.", "Printing", None),
         ("Paper filters and folders may be plugged in by extending the two interfaces.", None, None),
         ("The fold_all module is a simple module for folding of all sheets in a drawer.", "fold_all", None),
+        # Refused: what "that" points to, what is set, another subject; a term is not "the name of the term".
+        ("FoldServer prints the cover of the drawer for that wide sheet.", "FoldServer", None),
+        ("Set the --fold option to true to print every sheet of paper.", None, None),
+        ("Wet points are the official term for a sheet that is in a drawer.", "wet points", None),
+        ("Whitespace is dropped by the old printer and wide sheets are cut.", "Whitespace", None),
+        ("Wetting is the means through which sheets keep a round shape.", "Wetting", None),
+        ("Creasing is the term used for the process of folding a whole sheet.", "Creasing",
+         "What is the term used for the process of folding a whole sheet?"),
+        ("Folders are people who folded a whole sheet of paper in a year.", "folders",
+         "What do you call people who folded a whole sheet of paper in a year?"),
         ("A fold was encountered by the printer while it went through the sheets.", "fold", None),
     ],
 )  # fmt: skip

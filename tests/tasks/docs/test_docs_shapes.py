@@ -81,6 +81,7 @@ def test_every_shape_has_one_answer_and_it_is_right(made: tuple[Any, list[Task]]
         assert len({name.rpartition("-")[2] for name in named}) == 1, "what is compared is alike"
     for task in about_settings(tasks, "conjunction"):
         page = next(title for title in ROWS if title in task.question)
+        assert " and is " not in task.question, "the page is said with the thing, and is no second condition"
         fits = [row[0] for row in ROWS[page] if {*row[1:]} & set(task.question.rstrip("?").split())]
         assert fits == [task.answer], task.question
     for task in about_settings(tasks, "intersection"):

@@ -18,7 +18,7 @@ from synth.agents.scripted.options import of_other_kinds
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.state import Value, key_of
-from synth.agents.scripted.turn_planner import AT_ONCE, Call, Need, SetQuestions
+from synth.agents.scripted.turn_planner import Call, Need, SetQuestions
 from synth.environments.shown import Hit, Listed
 from synth.text.inflection import article
 from synth.text.lists import listed
@@ -83,8 +83,9 @@ class GraphPlanner(SetQuestions):
 
     def _settle(self, number: int, chosen: Far, ends: Sequence[Far], *, again: bool) -> list[Call]:
         self.quote(chosen)
+        only = "candidate_next" if again else "found"
         if len(ends) == 1:
-            self.note("found", chosen.name)
+            self.note(only, chosen.name)
             return []
         others = of_other_kinds(chosen.id, ((end.name, end.id) for end in ends), self.state.reading.question)
         rivals = [end for end in ends if end.name not in others]
@@ -93,7 +94,7 @@ class GraphPlanner(SetQuestions):
             some = [end for end in ends if end.name in others]
             self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=_some(some))
         if len(rivals) == 1:
-            self.note("found", chosen.name)
+            self.note(only, chosen.name)
             return []
         if not again:
             self.thoughts.add("g_candidates", titles=_some(rivals))
@@ -147,7 +148,9 @@ class GraphPlanner(SetQuestions):
         made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
         if not made:
             self._begin(number, name)
-            return Need(self._lookups(number, name), "g_find", {"name": name})
+            names = self.at_once(number, name)
+            calls: list[Call] = [("find_entity", {"name": one}) for one in names]
+            return Need(calls, "search_names" if names[1:] else "g_find", {"name": name, "names": listed(names)})
         if all((search.k or 0) < 10 for search in made):
             return Need([("find_entity", {"name": name, "k": 10})], "g_find_more", {"name": name})
         return None
@@ -177,18 +180,6 @@ class GraphPlanner(SetQuestions):
         """Whether something that was settled or listed means ``entity``: it was opened for that."""
         members = [value for values in self.state.members.values() for value in values]
         return any(value.document == entity for value in (*self.state.values.values(), *members))
-
-    def _lookups(self, number: int, name: str) -> list[Call]:
-        calls: list[Call] = [("find_entity", {"name": name})]
-        starts = [c.name for c in self.state.reading.clues if c.source is None and c.name and not c.value]
-        others = [other for other in dict.fromkeys(starts) if fold(other) != fold(name)]
-        if self.seen.turns == 0 and self.independent(number):
-            if others:
-                self.thoughts.add("search_names", names=listed(others[: AT_ONCE - 1]))
-            return calls + [("find_entity", {"name": other}) for other in others[: AT_ONCE - 1]]
-        if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
-            calls += [("find_entity", {"name": other}) for other in others[: AT_ONCE - 1]]
-        return calls
 
     # Facts.
 
@@ -222,8 +213,7 @@ class GraphPlanner(SetQuestions):
         if judged and fan is not None and fan.turn == self.seen.turns - 1 and len(fan.pages) == 1:
             ends = fan.ends()
             if not self.chooser.accepts(number, entity, chosen, ends, source=source):
-                said = "g_wrong_plain" if dangling(cue) or '"' in cue else "g_wrong_relation"
-                self.thoughts.add(said, relation=chosen.label, names=_some(ends), cue=cue)
+                self._say_wrong(chosen, ends, cue)
                 self.note("dismiss", chosen.label)
                 return self.facts(number, entity, name, source=source)
         return self._read(number, entity, name, chosen, fan, source=source)
@@ -274,6 +264,22 @@ class GraphPlanner(SetQuestions):
                 tried = (entity, chosen.relation) in self.seen.missing
                 return None if tried or not self.chooser.shortcut(number, entity) else chosen
         return None
+
+    def objects(self, unknown: int, kind: str) -> bool:
+        name = self.state.values[unknown].name
+        clues = [(n, clue) for n, clue in enumerate(self.state.reading.clues) if clue.target == unknown]
+        for (entity, label), fan in self.seen.fans.items():
+            ends, way = fan.ends(), self.seen.listed.get(entity, {}).get(label)
+            if way is None or all(end.name != name for end in ends):
+                continue
+            if not any(self.chooser.accepts(n, entity, way, ends, source=True) for n, _ in clues):
+                self._say_wrong(way, ends, strip(clues[0][1].cue))
+                return True
+        return False
+
+    def _say_wrong(self, way: Listed, ends: Sequence[Far], cue: str) -> None:
+        said = "g_wrong_plain" if dangling(cue) or '"' in cue else "g_wrong_relation"
+        self.thoughts.add(said, relation=way.label, names=_some(ends), cue=cue)
 
     # Conditions.
 

@@ -26,11 +26,6 @@ from synth.schemas.tasks import Hop, Node, Task
 __all__ = ["GraphGoldChooser"]
 
 
-_CLEAR = 0.7
-"""So well fits the question the right relation that only one of which its words could speak half as well is read by
-mistake. A habit needs no reason."""
-
-
 class GraphGoldChooser(GoldChooser):
     """Chooses what is on the walk, among what is visible."""
 
@@ -103,7 +98,8 @@ class GraphGoldChooser(GoldChooser):
         for place, item in enumerate(listed):
             fit, alike = self._fit(clue, item), bool(set(item.kinds) & set(gold.kinds))
             usable = item.relation not in own and item.facts <= 8 and is_value_kind(item) == is_value_kind(gold)
-            if usable and (habit or (alike and (right < _CLEAR or fit >= 0.5 * right))):
+            # Nobody reads what the words hardly speak of where another relation fits. A habit needs no reason.
+            if usable and (habit or (alike and fit >= 0.5 * right)):
                 scored.append((fit + 0.3 * alike + 0.2 * (item.facts == gold.facts), -place))
         return listed[-max(scored)[1]] if scored else None
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.matching import quotable, same_name, short
-from synth.agents.scripted.options import holds
+from synth.agents.scripted.options import holds, of_other_kinds
 from synth.agents.scripted.pages.planner import PageReader, search_call
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.turn_planner import Call
+from synth.text.inflection import article
 
 __all__ = ["CrossChecking"]
 
@@ -44,6 +45,32 @@ class CrossChecking(PageReader):
             self.checked = True
             self._comment_on_crosscheck(number, name, end, page)
         return []
+
+    def objects(self, unknown: int, kind: str) -> bool:
+        value, question = self.state.values[unknown], self.state.reading.question
+        page = self.seen.documents.get(value.document or "")
+        for number, clue in enumerate(self.state.reading.clues):
+            known = clue.source is None or clue.source in self.state.values
+            if clue.target != unknown or clue.every or not known:
+                continue
+            if of_other_kinds(f"{kind}/", [(value.name, value.place)], question):
+                self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=value.name)
+                return True
+            name, hint = self.source(clue)
+            pages = self._tested_pages(number, name, hint, value)
+            if any(self.chooser.confirmation(number, name, value.name, one) is not None for one in pages):
+                continue
+            if page is not None and self.chooser.contrary(number, name, page) is not None:
+                self.fails(clue, name, value)
+                return True
+            if page is None and kind and (value.place or "").partition("/")[0] == kind:
+                continue  # its own page may say it
+            for one in pages:
+                said = [s for s in self._speaking_of(value.name, one) if quotable(s.text)]
+                if one is not page and said:
+                    self._say_otherwise(clue, value.name, short(one.title), said[0])
+                    return True
+        return False
 
     def _last_read(self) -> tuple[int, str, str] | None:
         """The clue that was settled last, of those that lead on from a name; that name, and what it led to. Where

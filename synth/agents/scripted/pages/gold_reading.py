@@ -120,4 +120,5 @@ class GoldReading(GoldPageTurning):
                 continue
             if self._says(clue, sentence, of_target=True):
                 return sentence
-        return speaks_of(asked, name, document, self._lexicon, place)
+        found = speaks_of(asked, name, document, self._lexicon, place)
+        return found if found is None or self.says is None or self._says(clue, found) else None

@@ -19,7 +19,6 @@ from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State, Value
 from synth.agents.scripted.turn_planner import AT_ONCE, Call, Need
 from synth.environments.shown import Hit
-from synth.text.lists import listed
 from synth.text.words import fold
 
 __all__ = ["PagePlanner"]
@@ -64,7 +63,7 @@ class PagePlanner(CrossChecking):
         fresh = [hit for hit in self._untried(number, hits) if page is None or hit.document != page.document]
         chosen = self.chooser.candidates(number, name, fresh)[:AT_ONCE] if fresh else []
         if chosen:
-            self.thoughts.add("open_these", titles=listed(list(dict.fromkeys(short(hit.title) for hit in chosen))))
+            self.say_hits(number, name, chosen)
             return [("open", {"document": hit.document}) for hit in chosen]
         members = self._members(clue)
         if todo and not (members and self.chooser.stops_listing(number, [value.name for value in members])):

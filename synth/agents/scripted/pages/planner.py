@@ -93,8 +93,8 @@ class PageReader(PageNarration):
         shown = {hit.document for search in about for hit in search.hits}
         shown -= {value.document for value in self.state.values.values()}
         # What stands on the list was opened for its own sake.
-        listed = {fold(value.name) for values in self.state.members.values() for value in values}
-        wanted = current is not None and current.document in shown and fold(short(current.title)) not in listed
+        members = {fold(value.name) for values in self.state.members.values() for value in values}
+        wanted = current is not None and current.document in shown and fold(short(current.title)) not in members
         if current is not None and wanted and current in opened and self._just_read(current):
             # The page that was opened for the name: is it the one?
             if self.chooser.overlooks(number, name, current):
@@ -104,17 +104,19 @@ class PageReader(PageNarration):
         hits = self.untried(number, [hit for search in about[::-1] for hit in search.hits])
         chosen = self.chooser.source_hit(number, name, hits) if hits else None
         if chosen is not None:
-            self._introduce(hits, chosen, name)
+            beside = self._beside(number, chosen) if same_name(chosen.title, name) else []
+            if beside:
+                self.thoughts.add("open_these", titles=listed([short(hit.title) for hit in (chosen, *beside)]))
+            else:
+                self._introduce(hits, chosen, name)
             # The page of the clue at work comes last: it is the one that stays open.
-            return [*self._open_beside(number, chosen), ("open", {"document": chosen.document})]
+            return [("open", {"document": hit.document}) for hit in (*beside, chosen)]
         if on_page and not any(fold(search.query) in asked for search in self.seen.searches):
             self._begin(number, name)
-            self.thoughts.add("search_name", name=on_page[0])
-            return self._search(number, on_page[0], None)
+            return self._search(number, on_page[0])
         if not made:
             self._begin(number, name)
-            self.thoughts.add("search_name", name=name)
-            return self._search(number, name, None)
+            return self._search(number, name)
         if all((search.k or 0) < 10 for search in made):
             self.thoughts.add("search_more", name=name)
             return [search_call(name, 10)]
@@ -211,12 +213,19 @@ class PageReader(PageNarration):
         chosen = self.chooser.related_hit(number, name, fresh) if fresh else None
         if chosen is None:
             return None
-        quote = self._telling(number, name, chosen)
-        if quote:
-            self.thoughts.add("hit_snippet", title=short(chosen.title), quote=quote)
-        else:
-            self.thoughts.add("hit_try", title=short(chosen.title))
+        self.say_hits(number, name, [chosen])
         return [("open", {"document": chosen.document})]
+
+    def say_hits(self, number: int, name: str, chosen: Sequence[Hit]) -> None:
+        """Say what is opened, and of a single page why."""
+        titles = list(dict.fromkeys(short(hit.title) for hit in chosen))
+        quote = self._telling(number, name, chosen[0])
+        if titles[1:]:
+            self.thoughts.add("open_these", titles=listed(titles))
+        elif quote:
+            self.thoughts.add("hit_snippet", title=titles[0], quote=quote)
+        else:
+            self.thoughts.add("hit_try", title=titles[0])
 
     def _telling(self, number: int, name: str, hit: Hit) -> str:
         """The sentence of a snippet that made the agent look; empty when none stands out."""
@@ -340,22 +349,13 @@ class PageReader(PageNarration):
                 known.setdefault(hit.document, hit)
         return list(known.values())
 
-    def _search(self, number: int, name: str, k: int | None) -> list[Call]:
-        calls = [search_call(name, k)]
-        clues = self.state.reading.clues
-        if self.seen.turns == 0 and (beside := self.independent(number)):
-            names = list(dict.fromkeys(other for _, other in beside if fold(other) != fold(name)))
-            if names:
-                self.thoughts.add("search_names", names=listed(names))
-            return calls + [("search", {"query": other}) for other in names]
-        alike = [c for c in clues if c.name and c.name != name and c.target == clues[number].target]
-        others = [c.name for c in alike if not c.value]  # "politician" or a range finds too much
-        if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
-            calls += [("search", {"query": other}) for other in dict.fromkeys(others)]
-        return calls
+    def _search(self, number: int, name: str) -> list[Call]:
+        names = self.at_once(number, name)
+        self.thoughts.add("search_names" if names[1:] else "search_name", names=listed(names), name=name)
+        return [search_call(one, None) for one in names]
 
-    def _open_beside(self, number: int, chosen: Hit) -> list[Call]:
-        """Opens of the pages where the independent questions begin, as far as searches showed them by name."""
+    def _beside(self, number: int, chosen: Hit) -> list[Hit]:
+        """The pages where the independent questions begin, as far as searches showed them by name."""
         found: dict[str, Hit] = {}
         for other, name in self.independent(number):
             made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
@@ -363,6 +363,4 @@ class PageReader(PageNarration):
             hit = self.chooser.source_hit(other, name, hits) if hits else None
             if hit is not None and hit.document != chosen.document and same_name(hit.title, name):
                 found.setdefault(hit.document, hit)
-        if found:
-            self.thoughts.add("open_these", titles=listed([short(hit.title) for hit in found.values()]))
-        return [("open", {"document": document}) for document in found]
+        return list(found.values())

@@ -90,7 +90,14 @@ class PageGoldChooser(GoldReading):
         if gold is not None:
             # Another page is worth a look only where the title leaves a doubt.
             bar = 0.3 if not same_name(gold.title, name) else 1.0
-            alike = [h for h in hits if h is not gold and (same_name(h.title, name) or likeness(h.title, name) >= bar)]
+            clear = fold(gold.title) == fold(name)
+            alike = [
+                h
+                for h in hits
+                if h is not gold
+                and not (clear and fold(h.title) != fold(name))
+                and (same_name(h.title, name) or likeness(h.title, name) >= bar)
+            ]
             if self._must_meet():
                 alike += [h for h in hits if h is not gold and h not in alike and holds(h.title, name)]
             return self._detour(clue, alike) or gold

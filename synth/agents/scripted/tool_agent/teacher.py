@@ -17,6 +17,7 @@ from synth.agents.scripted.config import ToolTeacherConfig
 from synth.agents.scripted.tool_agent.narration import details_of
 from synth.agents.scripted.tool_agent.turn_builder import AT_ONCE, TurnBuilder
 from synth.schemas.tasks import Task
+from synth.text.sentences import sentences
 
 __all__ = ["ToolTeacher", "next_turn"]
 
@@ -98,11 +99,14 @@ def _detour(builder: TurnBuilder, number: int) -> Turn | None:
         return None
     request = builder.task.question
     lines = builder.view.done[given.call].result.content.split("\n")
-    least = max((_in_common(request, line) for line in lines if value in line), default=0)
+    meant = [line for line in lines if value in line]
+    # What is looked for belongs to the part that comes first: another part speaks of other rows.
+    said = next((s for s in sentences(request) if any(_in_common(s, line) for line in meant)), request)
+    least = max((_in_common(said, line) for line in meant), default=0)
     others = [
         token
         for line in lines
-        if value not in line and _in_common(request, line) >= max(least, 1)
+        if value not in line and _in_common(said, line) >= max(least, 1)
         for token in alike(value, line, request)
     ]
     if not others:

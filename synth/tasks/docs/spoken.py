@@ -1,0 +1,184 @@
+"""Questions for what a sentence of reference prose speaks of."""
+
+from __future__ import annotations
+
+import re
+
+from synth.tasks.docs.english import is_fragment, without_remarks
+from synth.tasks.docs.leaks import leaks
+from synth.text.inflection import third_person
+from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement
+from synth.text.verbs import THIRD_PERSON, VERBS
+from synth.text.words import FUNCTION_WORDS, content_words
+
+__all__ = ["statement_question"]
+
+_HOW_MANY = frozenset("multiple several many some few various".split())
+"""In front of a noun they are no part of what it is called: "Multiple BPF filters per device"."""
+_ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
+_OF_PEOPLE = re.compile(
+    r"(?:is|was) (?:born|educated|raised|married|elected|appointed|nominated|knighted|ordained|buried|survived|"
+    r"(?:an?|the) (?:[\w-]+ ){0,4}(?:actor|actress|director|singer|player|politician|writer|author|maintainer|composer|"
+    r"musician|lawyer|scientist|professor))\b"
+    r"|.*\b(?:his|her|himself|herself)\b"
+)
+_JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
+_NEW_SUBJECT = (
+    r",? and (?:that )?[a-z]+ (?:[a-z]+s )?(?:is|was|are|were)\b"
+    r"|, and [a-z]+s (?!.{0,12}ed\b)[a-z]+ (?:with|to|the|an?|from|on|in|their|its)\b"
+)
+""" "runs on the server, and clients talk to it": the second half is said of something else."""
+_SIDE_BY_SIDE = (
+    rf",(?: and)? (?:an?|each|every|one) (?:[\w-]+ ){{1,2}}(?:{'|'.join(sorted(THIRD_PERSON))})\b"
+    rf"|,(?: and)? (?:the|any) (?:[\w-]+ ){{1,2}}(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b"
+    r"|, (?:[\w-]+ ){0,2}[\w-]+s (?:get|change|have|are|become|use|need|take|make|give|do|can|will|must)\b"
+)
+"""A second sentence behind a comma: "handles all requests for a service, a host handles all of a virtual host"."""
+_OUTSIDE = re.compile(
+    r"^[A-Z], | - |"
+    r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
+    r"|\(\d+(?:\.\d+)+(?:-\d+)?\)|\b[Ii]n (?:[Ss]ection )?\d+(?:\.\d+)+(?:-\d+)?$"
+    r"|, (?:but|so|while|whereas|yet) | but (?:the|it|an?|this|not all) |[a-z]—[a-z]"
+    r"|\b(?:for|in|on|of|to|with|by|from|at|into) that (?!is\b|are\b)|\bthat (?!used|based|needed)[a-z]+ed "
+    r"(?!by|to|in|the|an?|for|with|on|from|as|at)[a-z]+"
+    r"|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
+    r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
+    r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"
+    r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
+    rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
+    r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
+    r"(?:is|are|has|have|can|may|must|will|[a-z]+s)\b"
+)
+"""What speaks of more than the sentence says, or goes on with another subject."""
+_FOR_YOU = re.compile(r"(?<=lets|elps) you |(?<=llows|ables) you ")
+"""Whom a sentence lets do something: that points nowhere."""
+_ENOUGH = 40
+_GOES_ON = re.compile(
+    r",? (?:because|since|although|though|whereas)\b|, (?:so|but|while|which|as)\b"
+    rf"|{_NEW_SUBJECT}"
+    r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
+)
+"""Where a sentence goes on with something else than what it says of its subject."""
+_GOES_ON_OF_IT = re.compile(r"\band (?:can|may|must|should|will|is|has|does|cannot)\b")
+_ARE_KIND = re.compile(
+    r"(?!not |only |also |[a-z]+(?:ed|ly|ing) )(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
+    r"(?:people|[a-z]+s) (?:that|which|who|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"
+)
+_TWOFOLD = re.compile(r"\b(?:and|or) (?:aren't|don't|can't|are|have|were|do)\b|\bnor\b|, not\b|, (?:it|they) ")
+"""A second statement, which the first one's subject no longer governs in a question."""
+_ARE_THINGS = re.compile(r"(?:[\w’'/-]+ ){0,4}[\w-]+[^\Wsu]s(?:,| (?:and|of|for|in|to|with|from)\b|$)")
+"""What several things are: things, by their name alone."""
+_SAYS_NOTHING = frozenset(
+    "objects object items item results result values value names name users packages package relationships addresses "
+    "address descriptions locations access operators operator document documents list lists conflict files file match "
+    "options option functions function commands command variables variable elements entries types fields parameters "
+    "methods modules directory directories keys sizes format output packagers noun state states client server "
+    "parameter section sections lines line block blocks code data component components part parts status system "
+    "systems feature features tool tools form forms kind kinds things thing pieces mechanism mechanisms "
+    "support image repo repository".split()
+)
+"""Nouns that alone, or behind any other word, name no thing that a reader would know."""
+_OF_STATE = re.compile(
+    r"(?:may|will|can|must|should|has|have)\b|(?:is|are|was|were) (?!thrown|raised)(?:[a-z]+ly )?"
+    r"(?:[a-z]{2,}ed|given|written|built|made|held|known|chosen|set|run|read|kept|sent|found|put|shown|meant|hidden)\b"
+)
+"""A clause that begins like this does not identify the thing it is about."""
+_SAYS_LITTLE = re.compile(
+    r"(?:does|(?:is|are|was) (?:that|whether)|takes? (?:place|effect)|deals?)\b|"
+    r"(?:is|are) (?:either|neither|both|essentially|all|any)\b"
+    r"|(?:is|are|was|were) (?:to\b|at the heart\b|consists?\b|suitable\b|in charge\b|"
+    r"[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
+    r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
+    r"(?:(?:an?|the) (?:bit|good|little|lot|different|same|one|way|"
+    r"(?:[a-z]+ )?example|great|part of)|not|also|only|still|now|no longer|fine|similar|able|one|ignored|becoming|"
+    r"good|different|important|useful|helpful|"
+    r"common|popular|great|simple|easy|hard|possible|just|very|quite|more|most|less|available|true|similarly|likely|"
+    r"equivalent|identical|set to|difficult|notoriously|unlikely|insignificant|assumed|recommended|"
+    r"used(?! to)|done|called|known|convenient|responsible|described|discussed|covered|because|"
+    r"when|where|how|why)\b"
+)
+_VAGUE = frozenset("way aspect part thing reason kind sort result approach area case matter point term".split())
+"""Nouns whose instances are not asked for by name."""
+_KIND_OF = re.compile(
+    r"(?P<article>an?|the) (?P<noun>(?:[\w’'/+.-]+,? ){0,6}?[\w’'+-]+)"
+    r"(?: (?P<relative>that|which|who) (?=(?:[a-z]+ly )?(?:is|was|can|has|may|must|will|[a-z]+s) )"
+    r"| (?=(?P<participle>(?!need|speed|seed)[a-z]{3,}ed |written |built |made |held |known |given )"
+    r"(?:by|in|on|for|to|as|from|at|with|when|during) )"
+    r"| (?=(?:of|for|to|in|from|with|on|by|between|at|whose|where|when|as)\b)|(?=,)|$)"
+)
+"""A predicate noun, and what follows it: "a tool that counts ...", "a film directed by ...", "the name of ..."."""
+
+
+def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, str] | None:
+    """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
+    owner called?"; None where it does not read on its own. ``placed``: the question will name the page, so that a
+    sentence may lean on it."""
+    rest, verb = _own_clause(without_remarks(said.rest)), said.verb
+    addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
+    if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
+        return None
+    if _ASIDE.search(rest) or _TWOFOLD.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
+        return None
+    if said.names:
+        be, called = verb.split(" ", 1)
+        thing = rest[0].lower() + rest[1:] if _opens_inside(rest) else rest
+        return f"What {be} {thing} {called}?", thing
+    if _SAYS_LITTLE.match(f"{verb} {rest}") or len(content_words(f"{verb} {rest}")) < 4:
+        return None
+    if said.kind:
+        if verb in ("has", "have", "can", "may", "will", "was", "must", "should") and not said.purpose:
+            return None
+        if re.match(rf"(?:is|are) (?:an?|the) (?:[\w-]+ ){{0,5}}{said.kind}\b", f"{verb} {rest}"):
+            return None  # "Which task is a task that ...?"
+        if (last := said.name.split()[-1]).islower() and last in KINDS - {said.kind}:
+            return None  # "the ftpmail script" is no module
+        return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
+    *modifiers, head = said.name.split()
+    if any(leaks(rest, word) for word in modifiers) or {word.lower() for word in modifiers} & _HOW_MANY:
+        return None
+    if said.plural and verb == "are" and _ARE_KIND.match(rest):
+        return f"What do you call {rest}?", rest
+    named = not re.fullmatch(r"[a-z -]+", said.name)
+    if not said.plural and verb in ("is", "was") and (kind := _KIND_OF.match(rest)) is not None:
+        article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
+        if {"one", "and", "or", "is"} & set(noun.split()) or noun.split()[-1] in _VAGUE - {"term"}:
+            return None
+        if (said.definite and not placed) or _GOES_ON_OF_IT.search(rest):
+            return None  # "The prefix is a string that starts with a digit": which prefix, its page says
+        if relative and noun.split()[-1] in FUNCTION_WORDS:
+            return None  # "the means through which parties ..."
+        if relative:
+            return f"Which {noun} {done}?", done
+        if kind["participle"] and article != "the":
+            return f"Which {noun} {verb} {done}?", done
+        of = rest[len(article) + 1 :]
+        if {"term", "name", "word"} & set(noun.split()):
+            return f"What is the {of}?", of
+        return (f"What is the name of the {of}?", of) if named else (f"What do you call {rest}?", rest)
+    stative = _OF_STATE.match(f"{verb} {rest}") and not (modifiers and verb == "are")
+    if head.lower() in _SAYS_NOTHING or (not placed and (said.definite or stative)):
+        return None
+    if said.plural and verb == "are" and re.match(r"(?:the|an?) ", rest):
+        return None  # "Which points are the official term?"
+    if said.plural and modifiers:
+        return f"Which {head.lower() if head.istitle() else head} {verb} {rest}?", f"{verb} {rest}"
+    if said.plural:
+        if verb == "are" and _ARE_THINGS.match(rest):
+            return None  # "What is pure in-memory mechanisms?"
+        if any(word in VERBS for word in _JOINED.findall(rest)) or " their " in rest:
+            return None  # a second verb would have to agree as well
+        verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
+        return f"What {verb} {rest}?", rest
+    asks = "Who" if _OF_PEOPLE.match(f"{verb} {rest}") else "What"
+    return f"{asks} {verb} {rest}?", f"{verb} {rest}"
+
+
+def _own_clause(rest: str) -> str:
+    """What is said up to where the sentence goes on with a reason or another subject, if that is enough."""
+    end = next((match.start() for match in _GOES_ON.finditer(rest) if match.start() >= _ENOUGH), len(rest))
+    return rest[:end]
+
+
+def _opens_inside(subject: str) -> bool:
+    """Whether the first word of a sentence has a capital for no other reason."""
+    return re.match(r"(?:The|An?|All|Each|Every|Any|[A-Z][a-z]+s|[A-Z][a-z]+ [a-z]+s)\b", subject) is not None
