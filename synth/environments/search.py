@@ -164,7 +164,8 @@ class SearchEnvironment(Environment):
         return SearchEpisode(self, task)
 
     def resume(self, task: Task, recorded: JsonObject) -> SearchEpisode:
-        return SearchEpisode(self, task, recorded.get("simulated", ()))
+        told = self.simulator is not None
+        return SearchEpisode(self, task, recorded.get("simulated", ())) if told else self.reset(task)
 
     def settings(self, task: Task) -> JsonObject:
         """How noisy searches are for ``task``, who writes their results, which collections hold its evidence; nothing

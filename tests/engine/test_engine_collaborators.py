@@ -8,18 +8,24 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 from codelock import CodeLock, problems
 from stage_lock import current
 
+from synth.dataset.layout import write_dataset
 from synth.engine.fingerprint import Fingerprint, fingerprints, stated_version
 from synth.engine.plan import Plan, StageNode
 from synth.pipelines.planner import plan
 from synth.recipe.load import load_recipe
 from synth.registry import COLLABORATORS, IMPORTERS, STAGES
+from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.difficulty import DifficultyRow
+from synth.schemas.tasks import Task
 from synth.stages.contract import Implementation
+from tests.dataset.exporter_samples import sample_report, sample_tables
 
 MODEL = {"backend": "vllm", "model": "small", "endpoints": ["http://127.0.0.1:9/v1"]}
 PLAYED = ("writer", "checker", "judge", "summarizer", "reflector", "perturber", "expert", "prm", "teacher")
@@ -47,6 +53,7 @@ RECIPES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "search-simulated": ("world-search", {"roles.simulator": MODEL, "environment.simulated": {}}),
     "search-dense": ("world-search", {"environment.retriever": "dense"}),
     "search-tables": ("sciresearcher", {}),
+    "search-aimed": ("world-search", {"difficulty": {"aim": {"after": "FOLDER/before", "low": 0.2, "high": 0.6}}}),
     "search-hybrid": ("world-search", {"environment.retriever": "hybrid"}),
     "docs": ("docs-search", {"source.path": "FOLDER/pages"}),
     "docs-extracted": ("docs-search", {"source.path": "FOLDER/pages", "source.extract": "model", **WRITER}),
@@ -83,6 +90,32 @@ def locked() -> tuple[CodeLock, ...]:
     return tuple(current())
 
 
+def write_measured(folder: Path) -> None:
+    """A dataset that says of each task how often the policy succeeded."""
+    tables = sample_tables()
+    rows = [
+        DifficultyRow(
+            task_id=task.id,
+            shape=task.walk.shape,
+            obfuscation=0,
+            predicted=0.5,
+            fold=0,
+            bin=5,
+            successes=number % 3,
+            rollouts=2,
+            closed_book_successes=0,
+            closed_book_rollouts=0,
+            search_needed=None,
+            order=number,
+            split=task.split,
+            provenance=task.provenance,
+        )
+        for number, task in enumerate(from_arrow(tables["tasks"], Task))
+    ]
+    tables["difficulty"] = to_arrow(rows, DifficultyRow)
+    write_dataset(folder, tables, sample_report(tables))
+
+
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Plan]:
     """The plan of one of ``RECIPES``."""
@@ -93,6 +126,7 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Plan]:
     (folder / "asked.jsonl").write_text(
         '{"question": "Who was it that wrote the book about the two seas?", "answer": "Ann"}\n', "utf-8"
     )
+    write_measured(folder / "before")
 
     @cache
     def made(name: str) -> Plan:

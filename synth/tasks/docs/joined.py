@@ -11,6 +11,7 @@ does not.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ _LONGEST = 130
 """Characters of what is said of a thing that a question has more to say of."""
 _SHORT = 95
 """Those of one thing of two."""
+_UNMISTAKABLE = re.compile(r"^\w.*(?:_|\w\.\w|[a-z][A-Z])")
+"""Names by which two pages mean the same option, setting or value: "max_connections", "PriorityWeightAge"."""
 _SHARED = 2
 """Words that what is said of two things must have in common for both to be asked at once."""
 _READABLE = 210
@@ -92,6 +95,8 @@ class Joined:
         for entity, (number, clause) in self._items.all_said():
             found = corpus.entities[entity]
             home = self._home(found.name, found.document)
+            if home is not None and self._words.is_local(home) and not _UNMISTAKABLE.search(found.name):
+                continue  # git-daemon's --group is not git-shortlog's
             if home is not None and len(clause) <= _LONGEST and (noun := self._words.noun(home)):
                 self._spoken[home].append(_Spoken(number, noun, clause))
 

@@ -97,3 +97,16 @@ def test_what_one_page_could_answer_is_not_asked(tmp_path: Path, page: str, body
         said = "<p>It limits how long visitors of the museum stay on the pier.</p></body>"
         body = site()[page].removeprefix("<html><body>").replace("</body>", said)
     assert question not in joined(tmp_path, **{page: body})[1]
+
+
+@pytest.mark.parametrize(("name", "asked"), [("tempo_rate", True), ("tempo", False), ("--tempo", False)])
+def test_a_setting_of_another_page_is_the_same_only_by_a_name_that_nothing_else_has(
+    tmp_path: Path, name: str, asked: bool
+) -> None:
+    body = "<h1>{}</h1><h2>Settings</h2><dl><dt>{}</dt><dd><p>{}</p></dd></dl>"
+    pages = {
+        "rope.html": body.format("Rope", name, "Limits how long the dancers of the opera wait in the snow."),
+        "sail.html": body.format("Sail", name, "Numbers the boats of a small fleet. The default is 8 times."),
+    }
+    question = "the setting that limits how long the dancers of the opera wait in the snow?"
+    assert any(question in found for found in joined(tmp_path, **pages)[1]) is asked
