@@ -37,7 +37,7 @@ def two_builds_do_each_row_once(folder: Path, place: Path | str) -> None:
         built: dict[str, Built] = {}
 
         def run(name: str, plan: Plan = plan, built: dict[str, Built] = built) -> None:
-            built[name] = build(folder, place, name, plan)
+            built[name] = build(folder, place, name, plan, seconds=0.05)  # long enough for both to begin
 
         threads = [threading.Thread(target=run, args=(name,)) for name in names]
         for thread in threads:

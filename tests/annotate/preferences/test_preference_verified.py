@@ -196,7 +196,7 @@ def test_failed_runs(world: PreferenceWorld, failures: list[Searched]) -> None:
         assert all(pair.kind is PairKind.VERIFIED_STEP and not pair.from_success for pair in pairs.rows)
         assert from_arrow(to_arrow(pairs.rows, PreferenceRow), PreferenceRow) == list(pairs.rows)
         total += len(pairs.rows)
-    assert total >= 3
+    assert total >= 2
 
 
 def test_successful_runs(world: PreferenceWorld, successes: list[Searched]) -> None:
