@@ -27,6 +27,7 @@ __all__ = [
     "LABEL_RULES",
     "QUESTIONS",
     "RATERS",
+    "RERANKERS",
     "RETRIEVERS",
     "REWARDS",
     "SCORERS",
@@ -175,6 +176,11 @@ RETRIEVERS: Mapping[str, str] = {
     "hybrid": "synth.retrieval.retrievers:HYBRID",
 }
 """Who finds pages for a search environment."""
+RERANKERS: Mapping[str, str] = {
+    "proximity": "synth.retrieval.rerank:proximity",
+    "cross-encoder": "synth.retrieval.rerank:cross_encoder",
+}
+"""Who looks at its first results again."""
 EXPERTS: Mapping[str, str] = {
     "scripted": "synth.annotate.critical.scripted_expert:scripted_expert",
     "model": "synth.annotate.critical.model_expert:model_expert",
@@ -265,6 +271,7 @@ _TABLES = {
     "backends": BACKENDS,
     "encoders": ENCODERS,
     "retrievers": RETRIEVERS,
+    "rerankers": RERANKERS,
     "experts": EXPERTS,
     "explorers": EXPLORERS,
     "raters": RATERS,

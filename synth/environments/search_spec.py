@@ -17,6 +17,7 @@ from synth.models.contract import Model
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.collections import Collections, Divided
 from synth.retrieval.noise import Noise
+from synth.retrieval.rerank import Reranked, Reranker, Reranking
 from synth.retrieval.retrievers import Retriever, Vectors
 from synth.schemas.row import JsonObject
 
@@ -36,6 +37,8 @@ class Search(EnvironmentKeys):
     (Cormack et al., SIGIR 2009; k = 60), or one of an installed package."""
     vectors: Vectors | None = None
     """How a retriever makes and compares vectors; empty = by the encoder that needs nothing. Only for one that does."""
+    reranker: Reranking | None = None
+    """Who looks at the retriever's first results again; empty = nobody."""
     tools: tuple[Tool | Annotated[str, StringConstraints(pattern=OWN_TOOL)], ...] = DEFAULT_TOOLS
     """Which tools agents have: ``search`` and ``open``, and as you like ``find`` (a text in the open document),
     ``outline`` (headings of a document), ``filter`` (pages by kind, folder, year or licence), ``count`` (pages that
@@ -61,9 +64,12 @@ class Search(EnvironmentKeys):
 
 
 @versioned(SearchEnvironment.version)
-def open_search(*, inputs: Resources, retriever: Retriever | None = None, **options: Any) -> SearchEnvironment:
+def open_search(
+    *, inputs: Resources, retriever: Retriever | None = None, reranker: Reranker | None = None, **options: Any
+) -> SearchEnvironment:
     """The environment over the table ``documents`` of a build, searched by ``retriever`` (None = BM25 over the arrays
-    ``index``); ``options`` go to :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
+    ``index``), whose first results a ``reranker`` puts in order; ``options`` go to :class:`SearchEnvironment`
+    (``noise`` as plain values, as a recipe has it)."""
     if options.get("noise") is not None:
         noise = options["noise"] = Noise.model_validate(options["noise"])
         if noise.by == "index" and noise.start != noise.end:
@@ -75,7 +81,11 @@ def open_search(*, inputs: Resources, retriever: Retriever | None = None, **opti
     documents = inputs.table("documents")
     if options.get("collections") is not None:
         options["collections"] = Divided(Collections.model_validate(options["collections"]), documents.arrow)
-    return SearchEnvironment(words if retriever is None else retriever, documents, holding=words.holding, **options)
+    index: Retriever = words if retriever is None else retriever
+    if reranker is not None:
+        titles, texts = documents.arrow.column("title"), documents.arrow.column("text")
+        index = Reranked(index, reranker, lambda row: (titles[row].as_py(), texts[row].as_py()))
+    return SearchEnvironment(index, documents, holding=words.holding, **options)
 
 
 SEARCH = EnvironmentSpec(

@@ -66,6 +66,13 @@ def _vectors(value: Any) -> str | None:
     return f"load the encoder {_short(str(given.get('model') or given.get('encoder')))}"
 
 
+def _reranker(value: Any) -> str | None:
+    given = value if isinstance(value, Mapping) else {"kind": value}
+    if value is None or (given.get("model") is None and given.get("kind", "proximity") == "proximity"):
+        return None
+    return f"load the reranker {_short(str(given.get('model') or given.get('kind')))}"
+
+
 def _tools(value: Any) -> str | None:
     names = value if isinstance(value, list | tuple) else [value]
     return next((f"run {_short(str(name))}" for name in names if ":" in str(name)), None)
@@ -105,6 +112,7 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
     "search": {
         "retriever": _retriever,
         "vectors": _vectors,
+        "reranker": _reranker,
         "tools": _tools,
         **dict.fromkeys(
             ("snippet_size", "page_size", "default_k", "context", "max_matches", "noise", "collections"),

