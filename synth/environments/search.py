@@ -70,7 +70,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "15"
+    version: ClassVar[str] = "16"
 
     def __init__(
         self,
