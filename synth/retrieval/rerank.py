@@ -84,7 +84,7 @@ class CrossEncoder:
     def __init__(self, model: str, revision: str | None = None, depth: int = 50) -> None:
         self.depth = depth
         try:
-            import sentence_transformers
+            import sentence_transformers  # type: ignore[import-not-found]
         except ImportError as error:
             what = "the reranker 'cross-encoder' needs sentence-transformers"
             raise InputError(what, mend="install the extra embed") from error
