@@ -105,7 +105,7 @@ efficacy-untouched: $(TRAIN) ## PLAN=r1 (r2, r3) on its untouched seeds, one by 
 	$(LAB) --plan tests/efficacy_lab/$(PLAN).yaml --out $(EFFICACY_OUT)-$(PLAN) --seeds untouched $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
-	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -q -rfEs --no-fold-skipped --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 check: format lint types layers locks ## formatting, lint, types, layers, locks of prompts and stages
 

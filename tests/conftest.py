@@ -69,6 +69,14 @@ settings.register_profile("explore", deadline=None, max_examples=1_000, print_bl
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A run on CI may be cut off before it ends, and what failed till then must have been said."""
+    if report.failed and os.environ.get("CI") and not os.environ.get("PYTEST_XDIST_WORKER"):
+        crash = getattr(report.longrepr, "reprcrash", None)
+        said = (crash.message if crash else report.longreprtext).strip().partition("\n")[0]
+        print(f"\n{report.when} of {report.nodeid} failed: {said[:300]}", flush=True)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # Whoever was started in the background of a script ignores Ctrl-C, and so would all that tests start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

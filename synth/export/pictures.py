@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +35,8 @@ MOST = 8
 """Pictures of one row."""
 _TEXT_SIZE, _HEADING_SIZE = 17, 23
 _LEADING = 1.5
+_WIDEST = WIDTH - 2 * MARGIN
+"""Of a line, in pixels, and more letters than any line has."""
 
 
 @dataclass(frozen=True)
@@ -137,19 +140,25 @@ def _add(made: list[_Line], words: str, start: int, end: int, size: int) -> None
 
 def _wrapped(text: str, size: int) -> Iterator[tuple[int, int]]:
     """Spans of the lines that ``text`` is broken into, between words and, where one is too long, within it."""
-    fits, font = WIDTH - 2 * MARGIN, _font(size)
     start = end = 0
     for word in re.finditer(r"\s*\S+\s*", text):
-        if end > start and font.getlength(text[start : word.end()].rstrip()) > fits:
+        if end > start and not _fits(text, start, word.end(), size):
             yield start, end
             start = word.start()
         end = word.end()
-        while font.getlength(text[start:end].rstrip()) > fits:
-            most = next(at for at in range(end, start, -1) if font.getlength(text[start:at]) <= fits)
+        while not _fits(text, start, end, size):
+            # A line is wider the more letters it has; a page may be one word of a million.
+            longest = range(start + 1, min(end, start + _WIDEST) + 1)
+            most = start + max(1, bisect_left(longest, True, key=lambda at: not _fits(text, start, at, size)))
             yield start, most
             start = most
     if end > start:
         yield start, end
+
+
+def _fits(text: str, start: int, end: int, size: int) -> bool:
+    words = text[start:end].rstrip()
+    return len(words) <= _WIDEST and _font(size).getlength(words) <= _WIDEST
 
 
 @cache

@@ -74,6 +74,15 @@ def test_a_long_page_is_several_pictures_and_no_line_leaves_its_margins() -> Non
     assert "".join(line.words for line in lines if line.end) == text.replace("\n", ""), "nothing is lost"
 
 
+def test_a_page_of_one_word_is_broken_where_each_line_is_full() -> None:
+    text = "abcdefghij" * 20_000
+    *full, last = (line for line in set_in_type(page(text)) if line.end)
+    assert "".join(line.words for line in (*full, last)) == text
+    for line in full:
+        width = _font(line.size).getlength
+        assert MARGIN + width(line.words) <= WIDTH - MARGIN < MARGIN + width(text[line.start : line.end + 1])
+
+
 def test_letters_that_the_font_lacks_are_said() -> None:
     with pytest.raises(Inexpressible) as error:
         set_in_type(page("The river 尼尔 is long."))
