@@ -54,6 +54,7 @@ SUITES = {
     "slurm": Suite((), system=("slurmctld", "slurmd", "slurm-client")),
     "workers": Suite(("postgres",), system=("postgresql",)),
     "pictures": Suite(("pictures",)),
+    "telemetry": Suite(("telemetry",)),
     "kills": Suite(()),
     "vllm": Suite(()),
     "llamacpp": Suite((), ("xllamacpp==2026.10.11549",)),

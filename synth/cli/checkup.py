@@ -41,7 +41,7 @@ _EXTRAS = {
     "web": ("playwright", "a browser as environment"),
     "s3": ("s3fs", "sources, datasets and results in s3://"),
     "postgres": ("psycopg", "model calls that several machines share"),
-    "telemetry": ("prometheus_client", "figures of a running build for Prometheus"),
+    "telemetry": ("opentelemetry.exporter", "a running build for Prometheus, and as a trace by OpenTelemetry"),
     "pictures": ("matplotlib", "pages as pictures (`synth export --to vision`)"),
     "gcs": ("gcsfs", "the same in gs://"),
 }

@@ -17,6 +17,7 @@ from synth.engine.notebook import Notebook, kernel
 from synth.engine.options import executor_named, models_for
 from synth.engine.record import Recorded
 from synth.engine.supply import LARGE, Supply
+from synth.engine.traces import Traces
 from synth.engine.usage import is_model_bound
 from synth.errors import BuildError, InputError, SynthError
 from synth.pipelines.finishing import check_teacher, finish
@@ -198,6 +199,8 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
     beside: Progress = Quiet() if progress == "quiet" else JsonLines() if progress == "json" else _shown()
     if place := os.environ.get("SYNTH_METRICS"):
         beside = Metrics(beside, recipe.name, place)
+    if place := os.environ.get("SYNTH_TRACES"):
+        beside = Traces(beside, recipe.name, place)
     shown = Recorded(beside, store, recipe.name)
     models = models_for(
         planned,
