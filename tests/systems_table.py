@@ -34,6 +34,8 @@ class System:
     after: str
     commands: tuple[str, ...]
     simpler: str
+    columns: tuple[str, ...]
+    """Columns of the last export in which the row says that it is seen."""
 
     @property
     def built(self) -> bool:
@@ -51,7 +53,9 @@ def _rows() -> tuple[System, ...]:
         commands = re.findall(r"`((?:synth|python|PYTHONPATH=tests python) [^`]*)`", shown)
         if recipe and not commands:
             commands = [f"synth build {recipe[1]} --tasks 10"]
-        found.append(System(key.strip("`"), after, tuple(commands), simpler.rstrip("| ")))
+        named = re.search(r"\(columns? ([^);]*)", shown)
+        columns = tuple(re.findall(r"`([a-z_]+)`", named[1])) if named else ()
+        found.append(System(key.strip("`"), after, tuple(commands), simpler.rstrip("| "), columns))
     return tuple(found)
 
 

@@ -60,7 +60,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "architect": (
         "synth.cli.architect:architect",
-        "Have a model write an application for a policy. It is kept once all of it was proven. Rerun to resume.",
+        "Write an application for a policy (by a model) or a list of tools (by rule or by a model). Rerun to resume.",
     ),
     "recipe": (
         "synth.cli.recipes:recipe",

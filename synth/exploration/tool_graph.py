@@ -13,11 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from synth.agents.contract import History
 from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult, ToolSchema
-from synth.exploration.walks import Walk
 
-__all__ = ["Edge", "Feed", "Run", "ToolGraph", "of_history", "of_walk", "tool_graph"]
+__all__ = ["Edge", "Feed", "Run", "ToolGraph", "tool_graph"]
 
 Edge = tuple[str, str, str]
 """(source, target, argument)."""
@@ -79,15 +77,12 @@ class ToolGraph:
             )
         )
 
-
-def of_history(history: History) -> Run:
-    """The run of an agent."""
-    return [list(zip(step.turn.calls, step.results, strict=False)) for step in history]
-
-
-def of_walk(walk: Walk) -> Run:
-    """The run of an explorer."""
-    return [[(step.call, step.result)] for step in walk.steps]
+    def unfed(self) -> tuple[str, ...]:
+        """Tools that no chain of tools leads to: of what they need, some is shown by none that can be called."""
+        done = self.starts()
+        while (more := self.next(done)) != done:
+            done = more
+        return tuple(tool.name for tool in self.tools if tool.name not in done)
 
 
 def tool_graph(

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from graph_world import graph_world
+from runs_of import of_history
 
 from synth.agents.contract import Step, Turn
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
-from synth.exploration.tool_graph import Run, of_history, tool_graph
+from synth.exploration.tool_graph import Run, tool_graph
 
 
 def tool(name: str, *arguments: str, optional: tuple[str, ...] = ()) -> ToolSchema:

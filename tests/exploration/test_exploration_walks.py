@@ -7,12 +7,13 @@ from collections import Counter
 import pytest
 from app_explorer import app_explorer
 from app_tools import APPLICATIONS, LIBRARY, opened, play, task
+from runs_of import of_walk
 
 from synth.environments.app.environment import open_app
 from synth.environments.app.reading import shipped
 from synth.environments.contract import ToolCall
 from synth.exploration.app.feeds import declared_feeds
-from synth.exploration.tool_graph import Feed, ToolGraph, of_walk, tool_graph
+from synth.exploration.tool_graph import Feed, ToolGraph, tool_graph
 from synth.exploration.walks import Explored, Explorer, Walk
 from synth.identity import canonical_json
 

@@ -25,10 +25,7 @@ STARTED: dict[Symbol, str] = {
     ("synth.training", ""): "trainers",
 }
 """What users, trainers and tools start, beside what the README and the cards of datasets name."""
-WAITING_MODULES = {
-    "synth.exploration.app.feeds": "C7, Environments: ASTRA, applications from tool graphs",
-    "synth.exploration.tool_graph": "C7, Environments: ASTRA, applications from tool graphs",
-}
+WAITING_MODULES: dict[str, str] = {}
 """Modules that nothing reaches yet and the plan that will. After C8 there are none."""
 WAITING: dict[Symbol, str] = {
     ("synth.agents.summaries", "seen_history"): "C7, Agents together, memory, context: SWE-Compressor needs it",

@@ -13,6 +13,7 @@ from synth.recipe.load import gallery_names
 ELSEWHERE = {
     "web-site": "tests/extras/web/test_extra_web_again.py",
     "policy.txt": "tests/extras/gallery/test_extra_architect.py",
+    "vision": "tests/extras/pictures/test_extra_pictures.py",
 }
 """What commands name that wants an environment of its own, or a model, and the suite of CI that brings it."""
 
@@ -41,5 +42,9 @@ def test_each_row_says_how_to_see_it_and_what_is_simpler(row: System) -> None:
         if words[0] == "python":
             assert words[1].startswith("tests/benchmarks/bench_")
             assert (ROOT / words[1]).exists()
-        elif words[2] in ELSEWHERE:
-            assert f'"{words[2]}"' in (ROOT / ELSEWHERE[words[2]]).read_text(encoding="utf-8")
+            roles = words[words.index("--roles") + 1].split(",") if "--roles" in words else []
+            text = (ROOT / words[1]).read_text(encoding="utf-8")
+            assert all(f'    "{role}": (' in text for role in roles), f"{words[1]} has not all of {roles}"
+        else:
+            for word in set(words) & set(ELSEWHERE):
+                assert f'"{word}"' in (ROOT / ELSEWHERE[word]).read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ from synth.schemas.plans import Policed
 from synth.schemas.row import JsonObject, Row
 from synth.tasks.contract import Checked
 
-__all__ = ["Design", "design", "policy_lines", "problem_with"]
+__all__ = ["Design", "design", "policy_lines", "problem_with", "propose", "undone"]
 
 _PROMPT = ("environment/architect", 1)
 _EXAMPLE = 8
@@ -57,21 +57,38 @@ class Design:
 
 def design(model: Model, policy: Sequence[str], *, attempts: int, config: AskConfig | None = None) -> Design:
     """Ask for an application until one holds. ``policy`` is its sentences."""
-    asker = Asker(model, load_prompt(*_PROMPT), _Proposed, config)
     schema = json.dumps(Definition.model_json_schema(), ensure_ascii=False)
+
+    def material(refused: Sequence[str]) -> dict[str, str]:
+        told = quoted(policy=list(policy), refused=list(refused))
+        return {"schema": schema, "example": desk_text(_EXAMPLE), "material": told}
+
+    return propose(model, _PROMPT, material, lambda text: problem_with(text, policy), attempts, config)
+
+
+def propose(
+    model: Model,
+    prompt: tuple[str, int],
+    material: Callable[[Sequence[str]], dict[str, str]],
+    problem_with: Callable[[str], str | None],
+    attempts: int,
+    config: AskConfig | None = None,
+) -> Design:
+    """Ask for an application until one holds.
+
+    Args:
+        material: What the prompt is filled with, given what was wrong with the attempts so far.
+        problem_with: What is wrong with a file; None: nothing.
+    """
+    asker = Asker(model, load_prompt(*prompt), _Proposed, config)
     refused: list[str] = []
     for number in range(attempts):
-        asked: Asked[_Proposed] = asker.ask(
-            digest("architect", number)[:32],
-            schema=schema,
-            example=desk_text(_EXAMPLE),
-            material=quoted(policy=list(policy), refused=refused),
-        )
+        asked: Asked[_Proposed] = asker.ask(digest("architect", number)[:32], **material(refused))
         if asked.answer is None:
             refused.append(f"{asked.reason}: {asked.detail}"[:600])
             continue
         text = yaml.safe_dump(asked.answer.application, sort_keys=False, allow_unicode=True, width=120)
-        problem = problem_with(text, policy)
+        problem = problem_with(text)
         if problem is None:
             return Design(text, tuple(refused))
         refused.append(problem[:600])
@@ -114,18 +131,29 @@ def _problems(definition: Definition, policy: Sequence[str]) -> Iterator[str]:
         if rule.name not in decided:
             yield f"policy: the rule {rule.name} stands in `refused_by` of no request"
     stopped: set[str] = set()
-    for name, ask in asks.items():
-        only = definition.requests.model_copy(
-            update={
-                "asks": {name: ask.model_copy(update={"instead": {}, "alone": False})},
-                "questions": {},
-                "harms": {},
-            }
-        )
+    for name in undone(definition, stopped):
+        yield f"requests.asks.{name}: it could not be carried out once in {_TRIED} tries, as its rules stand"
+    for name in sorted(decided - stopped):
+        yield f"policy: the rule {name} stopped nothing in {_TRIED} tries of each request that it decides on"
+
+
+def undone(definition: Definition, stopped: set[str], runs: list[Checked] | None = None) -> Iterator[str]:
+    """Requests that can't be carried out once, as the rules stand.
+
+    Args:
+        stopped: The rules that stop a request are added.
+        runs: A task of each request that can be carried out is added.
+    """
+    requests = definition.requests
+    for name, ask in requests.asks.items() if requests is not None else ():
+        alone = ask.model_copy(update={"instead": {}, "alone": False})
+        only = requests.model_copy(update={"asks": {name: alone}, "questions": {}, "harms": {}}) if requests else None
         environment = AppEnvironment(definition.model_copy(update={"requests": only}))
         found = next(_tasks(environment, "done"), None)
         if found is None:
-            yield f"requests.asks.{name}: it could not be carried out once in {_TRIED} tries, as its rules stand"
+            yield name
+        elif runs is not None:
+            runs.append(found)
         missing = set(ask.refused_by) - stopped
         for task in _tasks(environment, "refused") if missing else ():
             forbidden = Policed.of(task.draft.details).forbidden
@@ -133,8 +161,6 @@ def _problems(definition: Definition, policy: Sequence[str]) -> Iterator[str]:
             if not missing:
                 break
         stopped |= set(ask.refused_by) - missing
-    for name in sorted(decided - stopped):
-        yield f"policy: the rule {name} stopped nothing in {_TRIED} tries of each request that it decides on"
 
 
 def _written(definition: Definition) -> set[str]:

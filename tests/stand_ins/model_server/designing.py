@@ -10,7 +10,7 @@ import yaml
 from stand_ins.model_server.jobs import Answer, JobPlayer
 from synth.environments.app.grammar import desk_text
 
-__all__ = ["ARCHITECT", "FLAWS", "ArchitectPlayer", "Flaw", "flawed"]
+__all__ = ["ARCHITECT", "FLAWS", "ArchitectPlayer", "Flaw", "ToolsPlayer", "flawed"]
 
 ARCHITECT = "environment/architect"
 Flaw = Literal["no_object", "no_tables", "wrong_sql", "rule_left_out", "rule_invented", "contradicts", "stops_nothing"]
@@ -51,3 +51,26 @@ class ArchitectPlayer(JobPlayer):
         desk = yaml.safe_load(desk_text(self._seed))
         told = len(data["refused"])
         return flawed(desk, self._flaws[told]) if told < len(self._flaws) else {"application": desk}
+
+
+class ToolsPlayer(JobPlayer):
+    """An architect that was given a list of tools: it invents one, then an argument, then drops a tool; at last it
+    keeps the draft and words what it is about."""
+
+    def __init__(self, draft: str) -> None:
+        super().__init__({"environment/tools": self._propose})
+        self._draft = draft
+
+    def _propose(self, data: Mapping[str, Any], _: str | None) -> Answer:
+        desk = yaml.safe_load(self._draft)
+        name, spec = next(iter(desk["tools"].items()))
+        told = len(data["refused"])
+        if told == 0:
+            desk["tools"]["invented_tool"] = spec
+        elif told == 1:
+            spec["arguments"] = {**spec.get("arguments", {}), "invented": {"about": "Anything.", "optional": True}}
+        elif told == 2:
+            del desk["tools"][name]
+        else:
+            desk["about"] = "You look after what these tools hold."
+        return {"application": desk}
