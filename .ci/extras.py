@@ -59,7 +59,7 @@ SUITES = {
     "vllm": Suite(()),
     "llamacpp": Suite((), ("xllamacpp==2026.10.11549",)),
     "train": Suite(("train",), TORCH),
-    "web": Suite(("web",), system=("chromium-headless-shell",)),  # twice as quick as the whole browser
+    "web": Suite(("web",), system=("chromium-headless-shell", "faketime")),  # twice as quick as the whole browser
     "mcp": Suite(("mcp",), long=("test_extra_mcp_reverse.py",)),
     "gallery": Suite(()),
     "formats": Suite((), ("atif==1.8.0",)),

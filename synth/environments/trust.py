@@ -137,7 +137,9 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
         "command": _runs,
         "executable": _runs,
         "sandbox": _sandbox,
-        **dict.fromkeys(("replay_safe", "viewport", "html", "screenshots", "now", "seed", "max_chars"), _plain),
+        **dict.fromkeys(
+            ("replay_safe", "fixed_clock", "viewport", "html", "screenshots", "now", "seed", "max_chars"), _plain
+        ),
     },
 }
 

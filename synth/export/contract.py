@@ -37,8 +37,9 @@ __all__ = [
 ]
 
 Record: TypeAlias = dict[str, Any]
-Layout: TypeAlias = Literal["parquet", "jsonl", "sessions"]
-"""``sessions``: a file of JSON lines per record, whose key ``lines`` they are."""
+Layout: TypeAlias = Literal["parquet", "jsonl", "pictured", "sessions"]
+"""``sessions``: a file of JSON lines per record, whose key ``lines`` they are. ``pictured``: JSON lines, whose key
+``images`` holds PNG files as bytes; each different one becomes a file, and its path is written in its place."""
 SourceTable: TypeAlias = Literal["tasks", "trajectories", "steps", "preferences", "rl"]
 
 UNMEASURED = "unmeasured"
@@ -147,6 +148,7 @@ class Why(StrEnum):
     EMPTY = "empty"
     JUDGED_BY_STATE = "judged_by_state"
     NO_GLYPHS = "no_glyphs"
+    NO_PICTURE = "no_picture"
     TOO_LONG = "too_long"
 
     @property
@@ -175,6 +177,7 @@ _SENTENCES = {
     Why.JUDGED_BY_STATE: "Success is the state that the agent leaves behind, which no reward function reads from its "
     "text: `trl-grpo-env` and `verl-env` ask the environment.",
     Why.NO_GLYPHS: "A page has letters that the font of the pictures, DejaVu Sans, does not draw.",
+    Why.NO_PICTURE: "Nothing in the run was shown as a picture: `environment.screenshots: true` keeps those of pages.",
     Why.TOO_LONG: "It is longer than was allowed, also with its observations cut.",
 }
 

@@ -21,7 +21,16 @@ from synth.identity import canonical_json
 from synth.schemas.preferences import PreferenceRow
 from synth.schemas.row import JsonList
 
-__all__ = ["BETWEEN", "CALL", "LLAMAFACTORY_DPO", "LLAMAFACTORY_SFT", "THINK", "turns_of"]
+__all__ = [
+    "BETWEEN",
+    "CALL",
+    "LLAMAFACTORY_DPO",
+    "LLAMAFACTORY_SFT",
+    "THINK",
+    "conversation_of",
+    "dataset_info",
+    "turns_of",
+]
 
 THINK = ("<think>\n", "\n</think>\n\n")
 """Around a thought: the words that LLaMA-Factory's templates know by default."""
@@ -101,14 +110,20 @@ def _facts(about: About, cut: int, id_: str, task_id: str, licence: str | None) 
     }
 
 
+def conversation_of(messages: Sequence[Message], run: Run, about: About, cut: int) -> Record:
+    """The record of ``messages``, which are those of ``run``.
+
+    Raises:
+        Inexpressible: see :func:`turns_of`.
+    """
+    system, turns = turns_of(messages, about)
+    tools = _tools(with_code(run.row.tool_schemas, run.row.content))
+    record: Record = {"conversations": turns, "system": system, "tools": tools}
+    return record | _facts(about, cut, run.row.id, run.row.task_id, run.row.licence)
+
+
 def _sft(run: Run, about: About, cut: int) -> list[Record]:
-    made: list[Record] = []
-    for messages in target_parts(run):
-        system, turns = turns_of(messages, about)
-        tools = _tools(with_code(run.row.tool_schemas, run.row.content))
-        record: Record = {"conversations": turns, "system": system, "tools": tools}
-        made.append(record | _facts(about, cut, run.row.id, run.row.task_id, run.row.licence))
-    return made
+    return [conversation_of(messages, run, about, cut) for messages in target_parts(run)]
 
 
 def _dpo(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
@@ -126,8 +141,13 @@ def _dpo(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
     return [record | _facts(about, cut, pair.id, pair.task_id, pair.licence)]
 
 
-def _info(dataset: str, splits: Sequence[str], *, ranking: bool) -> dict[str, bytes]:
+def dataset_info(
+    dataset: str, splits: Sequence[str], *, ranking: bool = False, images: bool = False
+) -> dict[str, bytes]:
+    """The file ``dataset_info.json``: an entry for each split."""
     columns = {"messages": "conversations", "system": "system", "tools": "tools"}
+    if images:
+        columns["images"] = "images"
     if ranking:
         columns |= {"chosen": "chosen", "rejected": "rejected"}
     entries: dict[str, Any] = {}
@@ -156,7 +176,7 @@ LLAMAFACTORY_SFT = Format(
     layout="jsonl",
     convert=_sft,
     default=Selection(success=True),
-    beside=lambda dataset, splits, tools: _info(dataset, splits, ranking=False),
+    beside=lambda dataset, splits, tools: dataset_info(dataset, splits),
     helpers=True,
     usage=usage("llamafactory-sft"),
 )
@@ -167,6 +187,6 @@ LLAMAFACTORY_DPO = Format(
     layout="jsonl",
     convert=_dpo,
     default=Selection(selected=True),
-    beside=lambda dataset, splits, tools: _info(dataset, splits, ranking=True),
+    beside=lambda dataset, splits, tools: dataset_info(dataset, splits, ranking=True),
     usage=usage("llamafactory-dpo"),
 )

@@ -21,12 +21,21 @@ from synth.agents.trajectory import text_seen
 from synth.environments.contract import ToolSchema
 from synth.export.contract import About, Inexpressible, Run, Why
 from synth.identity import canonical_json
-from synth.schemas.adp import ApiAction, CodeAction, ContentItem, ImageObservation, MessageAction, TextObservation
+from synth.schemas.adp import (
+    ApiAction,
+    CodeAction,
+    ContentItem,
+    ImageObservation,
+    MessageAction,
+    TextObservation,
+    WebObservation,
+)
 from synth.schemas.row import JsonList, JsonObject
 from synth.schemas.trajectories import CallErrors, StopReason, TrajectoryRow
 from synth.schemas.turns import speaker_named
 
 __all__ = [
+    "PNG",
     "Call",
     "Message",
     "Part",
@@ -41,6 +50,10 @@ __all__ = [
     "run_messages",
     "with_code",
 ]
+
+
+PNG = "data:image/png;base64,"
+"""Before a picture in a row."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,8 @@ class Message:
     call_id: str | None = None
     """The call that is answered."""
     turn: int | None = None
+    picture: str | None = None
+    """Of the tool that answers: what it shows, as ``data:image/png;base64,...``."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +120,7 @@ def messages_of(
             raise Inexpressible(Why.NO_TEXT, f"content[{at}] is a {item.class_}")
         if item.tool_call_id in open_calls:
             tool = open_calls.pop(item.tool_call_id)
-            made.append(Message("tool", text, name=tool, call_id=item.tool_call_id))
+            made.append(Message("tool", text, name=tool, call_id=item.tool_call_id, picture=_picture(item)))
         elif item.tool_call_id is not None:
             raise Inexpressible(Why.STRAY_OBSERVATION, f"content[{at}]")
         elif made and made[-1].role == "user":
@@ -114,6 +129,11 @@ def messages_of(
             made.append(Message("user", text))
         at += 1
     return tuple(made)
+
+
+def _picture(item: ContentItem) -> str | None:
+    shown = item.image_observation if isinstance(item, WebObservation) else None
+    return None if shown is None or not shown.content.startswith(PNG) else shown.content
 
 
 def with_code(tools: JsonList, *parts: Sequence[ContentItem]) -> JsonList:

@@ -41,7 +41,10 @@ def open_writer(format_: Format, folder: Path, split: str) -> Writer:
     """Writes below ``folder``, an existing folder."""
     if format_.layout == "parquet":
         return _Parquet(folder, split, format_.columns or {})
-    return _Lines(folder / f"{split}.jsonl") if format_.layout == "jsonl" else _Sessions(folder / split)
+    if format_.layout == "sessions":
+        return _Sessions(folder / split)
+    lines = _Lines(folder / f"{split}.jsonl")
+    return lines if format_.layout == "jsonl" else _Pictured(lines, folder / "images")
 
 
 class _Parquet:
@@ -124,6 +127,24 @@ class _Lines:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+class _Pictured:
+    def __init__(self, lines: _Lines, folder: Path) -> None:
+        self._lines, self._folder = lines, folder
+
+    def add(self, record: Record) -> None:
+        self._lines.add({**record, "images": [self._file(picture) for picture in record["images"]]})
+
+    def close(self) -> None:
+        self._lines.close()
+
+    def _file(self, picture: bytes) -> str:
+        self._folder.mkdir(exist_ok=True)
+        path = self._folder / f"{hashlib.sha256(picture).hexdigest()[:32]}.png"
+        if not path.exists():
+            path.write_bytes(picture)
+        return f"{self._folder.name}/{path.name}"
 
 
 class _Sessions:

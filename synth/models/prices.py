@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -18,6 +18,9 @@ _CHARACTERS = 16
 """Of text per token at most. Vocabularies in use have 3 to 5, and 8 on code; only runs of one character have more. A
 count that this finds too low is not lost: the call is booked at its bound."""
 
+_PICTURE_TOKENS = 48_169
+"""What a picture may count, whatever its size: 2,833 and 5,667 for each of eight tiles of 512 pixels (GPT-4o mini, a
+picture of 768 by 2,048 pixels). Qwen-VL models count 16,384 at most, LLaVA-NeXT 2,880."""
 _TEMPLATE_TOKENS = 512
 """What a chat template may add to a conversation beside its text: role marks, a preamble for tools, a system prompt."""
 _REPLY_BYTES = 1 << 20
@@ -67,9 +70,11 @@ def worst_case(request: ChatRequest, body_bytes: int, table: PriceTable) -> Boun
     """What an attempt at ``request`` may use at most.
 
     No token of a text is shorter than a byte of it, and the body holds all text that the model will see; what the
-    server's chat template adds is bounded by a constant. The reply is bounded by what the request allows.
+    server's chat template adds is bounded by a constant, and so is what a picture counts: its bytes are no text. The
+    reply is bounded by what the request allows.
     """
-    prompt = body_bytes + _TEMPLATE_TOKENS
+    pictures = _pictures(request.messages)
+    prompt = body_bytes - sum(map(len, pictures)) + len(pictures) * _PICTURE_TOKENS + _TEMPLATE_TOKENS
     completion = request.sampling.max_tokens
     token_bytes = _TOKEN_BYTES
     if request.sampling.logprobs:
@@ -111,10 +116,19 @@ def plausible(reply: ChatReply, request: ChatRequest, bound: Bound) -> ChatReply
     return reply.model_copy(update={"usage": None})
 
 
+def _pictures(messages: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The data URLs of all pictures, which are ASCII."""
+    parts = (part for message in messages if isinstance(message.get("content"), list) for part in message["content"])
+    return [part["image_url"]["url"] for part in parts if part.get("type") == "image_url"]
+
+
 def _characters(value: Any) -> int:
+    """Of all text in it."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
+        if value.get("type") == "image_url":
+            return 0
         return sum(map(_characters, value.values()))
     return sum(map(_characters, value)) if isinstance(value, list | tuple) else 0
 

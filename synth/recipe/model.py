@@ -47,6 +47,7 @@ class Recipe(Keys):
             raise ValueError("roles: give teacher, policy or both; nothing else acts")
         for role, who in self.roles.items():
             check_role(role, who, plans=self.source_spec.is_explored, code=self.environment.kind == "code")
+        self._check_vision()
         self._check_proposer()
         self._check_simulator()
         self._check_assistants()
@@ -207,6 +208,18 @@ class Recipe(Keys):
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")
+
+    def _check_vision(self) -> None:
+        """A model that sees needs something to look at."""
+        for role, who in self.roles.items():
+            seeing = who.model is not None and ":" not in who.backend and who.options.get("vision")
+            if who.model is not None and "pictures" in who.options and not who.options.get("vision"):
+                raise ValueError(f"roles.{role}.options.pictures: say vision: true beside it")
+            if seeing and not getattr(self.environment, "screenshots", False) and self.environment.kind != "own":
+                raise ValueError(
+                    f"roles.{role}.options.vision: nothing is shown as a picture here: say environment.screenshots: "
+                    "true, which goes with a source of kind web"
+                )
 
     def _check_proposer(self) -> None:
         who, proposed = self.roles.get("proposer"), self.questions.kind == "proposed"

@@ -133,7 +133,7 @@ class Role(Described):
     """Of ``vllm`` without endpoints: how the server is started."""
     options: dict[str, Any] = {}
     """Options of the backend (for ``scripted``: ``skill``; for models: ``strict``, ``send_reasoning``,
-    ``check_calls``, ``correct``)."""
+    ``check_calls``, ``correct``, and ``vision`` with ``pictures``: whether it is sent the last so many pictures)."""
 
     @field_validator("endpoints", "base_url")
     @classmethod

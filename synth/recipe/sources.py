@@ -180,6 +180,11 @@ class WebSource(Described):
     are served as they are."""
     state_path: str | None = None
     """Of a command: an address that answers with the application's state as JSON."""
+    state_database: str | None = None
+    """Of a command: the SQLite file in the folder that holds the application's state; in place of ``state_path``."""
+    fixed_clock: bool = False
+    """Of a command: hold its clock, as that of the pages is held (libfaketime; on Debian: apt-get install faketime).
+    An application that shows or stores times needs it."""
     licence: str | None = None
     """SPDX id of the licence of the pages, where ``site.yaml`` states none."""
 

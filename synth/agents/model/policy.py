@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from synth.agents.contract import Decision, History, Policy, Prompt, TurnRejected
+from synth.agents.model.pictures import with_pictures
 from synth.agents.model.reading import Reading, Unreadable, raw_text, read_reply
 from synth.agents.model.wire import (
     Message,
@@ -46,6 +48,10 @@ class ModelConfig(Described):
     any other mistake: so for a policy, whose slips are what it has to unlearn."""
     correct: bool = True
     """Whether a reply that can't be carried out is asked for once more, with what was wrong in words."""
+    vision: bool = False
+    """Whether the model sees: then it is sent the pictures of what it was shown (``environment.screenshots``)."""
+    pictures: int = Field(default=3, ge=1, le=50)
+    """With ``vision``: how many of the last pictures go along with each call."""
 
 
 class ModelPolicy:
@@ -74,6 +80,8 @@ class ModelPolicy:
         messages = messages_of(prompt, history, mode=config.mode, send_reasoning=config.send_reasoning)
         if further:
             messages = said_to(messages, further)
+        if config.vision:
+            messages = with_pictures(messages, history, config.pictures)
         reply = self._chat(prompt, messages, sample)
         try:
             return self._decision(read_reply(reply, prompt.tools, config.mode, check=config.check_calls), reply)
@@ -131,7 +139,7 @@ def _detail(turn: int, error: Unreadable) -> str:
     return f"turn {turn}: {' '.join(error.problem.split())}"[:1000]
 
 
-@versioned(2)
+@versioned(3)
 def model_policy(*, task: Task, role: Role, model: Model, **options: Any) -> Policy:
     """The agent that ``model`` plays, the same for every task and role: all that it knows is what it reads. ``options``
     are those of :class:`~synth.agents.model.policy.ModelConfig`.

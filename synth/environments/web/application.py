@@ -19,13 +19,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from synth.environments.web.browser import Browser
+from synth.environments.web.clock import Clock
+from synth.environments.web.database import Unreadable, read_tables
 from synth.environments.web.definition import SiteStart, WebConfig
-from synth.environments.web.server import SiteServer, forward
+from synth.environments.web.server import Reply, SiteServer, forward
 from synth.environments.web.session import Seen, Session
 from synth.environments.web.storage import kept, stored
 from synth.sources.files import leads_out
 
-__all__ = ["Application", "ApplicationFailed", "Held", "folder_digest"]
+__all__ = ["Application", "ApplicationFailed", "Held", "folder_digest", "untouched_state"]
 
 _START_SECONDS = 30.0
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
@@ -62,16 +64,21 @@ class ApplicationFailed(Exception):
 class Application:
     """A running application."""
 
-    def __init__(self, command: tuple[str, ...], folder: Path) -> None:
+    def __init__(self, command: tuple[str, ...], folder: Path, clock: Clock | None = None) -> None:
         """
+        Args:
+            clock: What time it is for it; None = the machine's.
+
         Raises:
             ApplicationFailed: it does not listen.
         """
+        self._clock = clock
         self._home = Path(tempfile.mkdtemp(prefix="synth-web-"))
         workspace = self._home / "workspace"
         self._process: subprocess.Popen[bytes] | None = None
         try:
             shutil.copytree(folder, workspace, symlinks=True, ignore=outside(folder))
+            held = clock.hold(self._home / "clock") if clock is not None else {}
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", 0))
                 self.port = int(probe.getsockname()[1])
@@ -79,7 +86,7 @@ class Application:
             self._process = subprocess.Popen(
                 filled,
                 cwd=workspace,
-                env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {"TZ": "UTC"},
+                env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {"TZ": "UTC"} | held,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -118,6 +125,18 @@ class Application:
         finally:
             connection.close()
 
+    def tables(self, name: str, seconds: float) -> Any:
+        """What the tables of the SQLite file ``name`` hold.
+
+        Raises:
+            ApplicationFailed: it can't be read.
+        """
+        try:
+            found = read_tables(self._home / "workspace" / name, seconds)
+        except Unreadable as error:
+            raise ApplicationFailed(f"{name} tells no state: {error}") from None
+        return found if self._clock is None else self._clock.without_present(found)
+
     def close(self) -> None:
         """End it and all that it started; its folder is gone when this returns."""
         process, self._process = self._process, None
@@ -128,12 +147,36 @@ class Application:
         shutil.rmtree(self._home, ignore_errors=True)
 
 
+def _state_of(application: Application, config: WebConfig) -> Any:
+    """
+    Raises:
+        ApplicationFailed: it does not tell it.
+    """
+    if config.state_path is not None:
+        return application.state(config.state_path, config.call_seconds)
+    return None if config.state_database is None else application.tables(config.state_database, config.call_seconds)
+
+
+def untouched_state(config: WebConfig, folder: Path) -> Any:
+    """The state of an application that has just started.
+
+    Raises:
+        ApplicationFailed: it does not start, or does not tell it.
+    """
+    application = Application(config.command, folder, Clock(config.now) if config.fixed_clock else None)
+    try:
+        return _state_of(application, config)
+    finally:
+        application.close()
+
+
 class Site(Protocol):
     """The environment, as far as what an episode holds needs it."""
 
     config: WebConfig
     address: str
     folder: Path
+    static_files: dict[str, Reply]
 
     def browser(self) -> Browser: ...
 
@@ -162,12 +205,19 @@ class Held:
         assert environment is not None
         config = environment.config
         if self.session is None:
+            clock = None
             if config.command:
-                application = self.application = Application(config.command, environment.folder)
-                answer = forward(application.port, environment.address, config.state_path, config.call_seconds)
+                clock = Clock(config.now) if config.fixed_clock else None
+                application = self.application = Application(config.command, environment.folder, clock)
+                answer = forward(
+                    *(application.port, environment.address, config.state_path, config.call_seconds),
+                    environment.static_files,
+                )
                 self._server = SiteServer(environment.address.removeprefix("http://"), answer)
             server = self._server if self._server is not None else environment.server()
             session = Session(self._browser, config, environment.address, server.address, self._start)
+            if clock is not None:
+                session.second_passed = clock.tick
             self._browser.run(session.begin(), 180.0)
             self.session = session
         return self.session
@@ -180,10 +230,9 @@ class Held:
         """
         environment = self._environment()
         assert environment is not None
-        server = None
-        if self.application is not None and environment.config.state_path is not None:
-            server = self.application.state(environment.config.state_path, self._seconds)
-        return kept(seen.storage, server)
+        config = environment.config
+        server = None if self.application is None else _state_of(self.application, config)
+        return kept(seen.storage, server, sessions=not (config.state_path or config.state_database))
 
     def run(self, work: Coroutine[Any, Any, Seen]) -> Seen:
         return self._browser.run(work, self._seconds)

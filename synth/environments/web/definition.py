@@ -6,7 +6,7 @@ A folder without one is a site too: then requests are worded from the names of w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -168,6 +168,12 @@ class WebConfig(Window):
     state_path: str | None = Field(default=None, pattern=r"^/")
     """Of a command: an address in the application that answers GET with its state as JSON. It counts to the state of
     a task, and agents can't open it."""
+    state_database: str | None = Field(default=None, min_length=1, max_length=1000)
+    """Of a command: an SQLite file in its folder, by its path there. What its tables hold counts to the state of a
+    task; entries are told apart by the primary key."""
+    fixed_clock: bool = False
+    """Of a command: its clock shows ``now`` and takes a second a call, as the pages' does (libfaketime). An application
+    that shows or stores times needs it."""
     replay_safe: bool = True
     """Of a command: False = calls must not be made again, so there are no branches and no critical steps."""
     now: str = Field(default="2026-03-02T09:00:00Z", pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
@@ -181,8 +187,14 @@ class WebConfig(Window):
 
     @model_validator(mode="after")
     def _together(self) -> Self:
-        if not self.command and self.state_path is not None:
-            raise ValueError("state_path goes with a command")
+        for name in ("state_path", "state_database", "fixed_clock"):
+            if not self.command and getattr(self, name):
+                raise ValueError(f"{name} goes with a command")
+        place = PurePosixPath(self.state_database or "")
+        if place.is_absolute() or ".." in place.parts:
+            raise ValueError("state_database is a path in the folder of the site")
+        if self.state_path is not None and self.state_database is not None:
+            raise ValueError("state_path and state_database are two ways to say the same: name one")
         if not self.command and not self.replay_safe:
             raise ValueError("replay_safe: false goes with a command: pages of a folder can always be opened again")
         return self

@@ -33,11 +33,13 @@ from synth.environments.contract import (
 from synth.environments.outline import Outline, render
 from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
-from synth.environments.web.application import ApplicationFailed, Held, folder_digest
+from synth.environments.web.application import ApplicationFailed, Held, folder_digest, untouched_state
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
 from synth.environments.web.calls import Refused, read_call, web_tools
+from synth.environments.web.clock import find_clock
+from synth.environments.web.database import primary_keys
 from synth.environments.web.definition import SiteStart, WebConfig, WebPages, load_site
-from synth.environments.web.server import Folder, SiteServer
+from synth.environments.web.server import Folder, Reply, SiteServer
 from synth.environments.web.session import Seen
 from synth.environments.web.storage import (
     Change,
@@ -74,7 +76,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "18"
+    version: ClassVar[str] = "19"
 
     def __init__(self, config: WebConfig) -> None:
         """
@@ -85,6 +87,13 @@ class WebEnvironment(Environment):
         self.folder, self.definition = load_site(config.site)
         self.address = self.definition.address.rstrip("/")
         self.files = Folder(self.folder) if not config.command else None
+        if config.state_database is not None:
+            keys = primary_keys(self.folder, config.state_database)
+            self.definition = self.definition.model_copy(update={"keys": {**keys, **self.definition.keys}})
+        if config.fixed_clock:
+            find_clock()
+        self.static_files: dict[str, Reply] = {}
+        """Of an application: what was fetched of its files, by address."""
         self._executable = find_browser(config.executable)
         self._sandbox = config.sandbox if config.sandbox is not None else os.geteuid() != 0
         kept_apart = {"executable", "sandbox", "screenshots", "html", "site", "element_seconds", "call_seconds"}
@@ -98,9 +107,10 @@ class WebEnvironment(Environment):
         self._tools = web_tools(self.address)
         self.by_name = {tool.name: tool for tool in self._tools}
         self._server: SiteServer | None = None
+        self._untouched: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_server": None}  # a worker serves for itself
+        return {**self.__dict__, "_server": None, "static_files": {}}  # a worker serves for itself
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return self._tools
@@ -146,6 +156,18 @@ class WebEnvironment(Environment):
             weakref.finalize(self, self._server.leave).atexit = False  # its thread ends with the process
         return self._server
 
+    def untouched(self) -> Any:
+        """What an application says of its state before anybody has used it; it is started once to find out. None where
+        there is none, or it says nothing."""
+        if not self.config.command or not (self.config.state_path or self.config.state_database):
+            return None
+        if self._untouched is None:
+            try:
+                self._untouched = untouched_state(self.config, self.folder)
+            except ApplicationFailed:
+                return None  # the first call of an episode says so
+        return self._untouched
+
     def reset(self, task: Task) -> WebEpisode:
         return WebEpisode(self, task)
 
@@ -182,7 +204,7 @@ class WebEpisode(ReplayedEpisode):
         self._held = Held(environment, self._start)
         self._warnings: dict[str, dict[str, str]] = {}
         self._seen: Seen | None = None
-        self._state = kept({"origins": [{"localStorage": stored(self._start.storage)}]})
+        self._state = kept({"origins": [{"localStorage": stored(self._start.storage)}]}, environment.untouched())
         self._beginning = self._state
         self._gone: str | None = None
         self._forgotten = weakref.finalize(self, self._held.drop)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import http.client
 import http.server
+import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
@@ -44,6 +45,7 @@ _TYPES = {
     ".woff2": "font/woff2",
     ".xml": "application/xml",
 }
+_OF_FILES = re.compile(r"text/css|(?:text|application)/(?:x-)?javascript|(?:font|image)/.+|application/(?:x-)?font-.+")
 _HOP_BY_HOP = frozenset(
     "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding "
     "upgrade content-length date server".split()
@@ -108,10 +110,14 @@ class Folder:
         return Reply(200, self.files[name], (("Content-Type", kind),))
 
 
-def forward(port: int, address: str, private: str | None, seconds: float) -> Callable[[Request], Reply]:
+def forward(
+    port: int, address: str, private: str | None, seconds: float, files: dict[str, Reply]
+) -> Callable[[Request], Reply]:
     """Answers by asking the application on ``port``.
 
     Args:
+        files: Style sheets, scripts, fonts and pictures that the application has on its disk, as it says: they are
+            asked for once, whatever the episode. By address; filled here.
         address: The site's address, for redirects that name the application's own.
         private: A path that the browser is not answered.
         seconds: How long the application may take.
@@ -120,6 +126,8 @@ def forward(port: int, address: str, private: str | None, seconds: float) -> Cal
     def answer(request: Request) -> Reply:
         if private is not None and urlsplit(request.path).path == private:
             return _plain(404, "There is no such page.")
+        if request.method == "GET" and request.path in files:
+            return files[request.path]
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
         try:
             headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP}
@@ -137,9 +145,22 @@ def forward(port: int, address: str, private: str | None, seconds: float) -> Cal
             for mine in own:
                 if name.lower() == "location" and value.startswith(mine):
                     kept[place] = (name, address + value[len(mine) :])
-        return Reply(response.status, body, tuple(kept))
+        reply = Reply(response.status, body, tuple(kept))
+        if request.method == "GET" and _is_file(reply):
+            # It sets no cookies, this time as little as later.
+            lasting = tuple(pair for pair in reply.headers if pair[0].lower() != "set-cookie")
+            reply = files[request.path] = replace(reply, headers=lasting)
+        return reply
 
     return answer
+
+
+def _is_file(reply: Reply) -> bool:
+    """Whether it is a file that stands on a disk: those have a date or a tag, what is made for one reader has not."""
+    said = {name.lower(): value for name, value in reply.headers}
+    kind = said.get("content-type", "").partition(";")[0].strip().lower()
+    lasts = "last-modified" in said or "etag" in said
+    return reply.status == 200 and lasts and bool(_OF_FILES.fullmatch(kind))
 
 
 def _plain(status: int, words: str) -> Reply:

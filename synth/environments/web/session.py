@@ -12,7 +12,7 @@ import base64
 import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -77,6 +77,8 @@ class Session:
         self._leaving: dict[str, str] = {}
         """Where frames said that they go, until the request for it is told: address by frame."""
         self._notes: list[str] = []
+        self.second_passed: Callable[[], None] | None = None
+        """Told whenever the page's clock goes on: an application's own must keep step."""
         self.seen: Seen | None = None
         """The page as it was last seen."""
 
@@ -282,6 +284,8 @@ class Session:
         from playwright.async_api import Error
 
         await self._quiet()
+        if self.second_passed is not None:
+            self.second_passed()
         for _ in range(3):
             try:
                 await self._page.clock.run_for(1000)

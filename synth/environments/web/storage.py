@@ -59,10 +59,14 @@ def _dumps(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))  # as JSON.stringify writes it
 
 
-def kept(state: Mapping[str, Any], server: Json = None) -> dict[str, Any]:
+def kept(state: Mapping[str, Any], server: Json = None, *, sessions: bool = True) -> dict[str, Any]:
     """Playwright's storage state as one JSON object: localStorage by key, cookies, IndexedDB, the server's state.
 
     What is empty is left out. A text that is JSON of an object or list is shown as that.
+
+    Args:
+        sessions: Whether cookies count that no script of a page can read. They name what a server keeps (sessions,
+            tokens of forms) by random numbers; where the server's own state is known, they say nothing more.
     """
     found: dict[str, Any] = {}
     databases: list[Any] = []
@@ -70,7 +74,8 @@ def kept(state: Mapping[str, Any], server: Json = None) -> dict[str, Any]:
         for item in origin.get("localStorage", ()):
             found[str(item["name"])] = _read(str(item["value"]))
         databases += origin.get("indexedDB", ())
-    cookies = {str(cookie["name"]): str(cookie["value"]) for cookie in state.get("cookies", ())}
+    counted = [one for one in state.get("cookies", ()) if sessions or not one.get("httpOnly")]
+    cookies = {str(cookie["name"]): str(cookie["value"]) for cookie in counted}
     others = {"(cookies)": cookies, "(indexed_db)": databases, "(server)": server}
     return found | {name: value for name, value in others.items() if value}
 

@@ -36,6 +36,7 @@ _KEY = re.compile(r'(?P<role>[\w-]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(
 _MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]*))?\]")
 _TOLD = re.compile(r"(?P<term>[A-Z][^:.?!|]{1,40}): (?P<value>\S.{0,119})")
 """A line that states something of what the heading above it names."""
+_SEARCHES = re.compile(r"\W*(?:search|find|filter)\b", re.IGNORECASE)
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
@@ -77,6 +78,12 @@ class Element:
     """The line of the observation that shows it, without indent."""
     near: str = ""
     """What stands in the same item of a list or row of a table, or the heading above it."""
+
+    @property
+    def searches(self) -> bool:
+        """Whether a text in it leads somewhere and is kept nowhere: by its role, or, where a site says no role, by its
+        name."""
+        return self.role == "searchbox" or (self.role == "textbox" and _SEARCHES.match(self.name) is not None)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from synth.exploration.web.walking import (
     Taken,
     beginning_of,
     instruction,
+    is_sayable,
     resolve,
     run,
     survey,
@@ -48,7 +49,9 @@ __all__ = ["WebExplorable", "web_explorer"]
 
 _OPEN = Action("open", (("url", "/"),))
 _STEPS = 5
-"""Effective steps per wanted change after which a walk is over (OS-Genesis: 5 on the web)."""
+"""Effective steps after which a walk is over that looks something up (OS-Genesis: 5 on the web)."""
+_STEPS_TO_CHANGE = 8
+"""The same per wanted change: a list, an entry, its form, two fields and a button are six already."""
 _TRIES = 3
 """Calls per effective step that a walk may try."""
 
@@ -163,8 +166,8 @@ class WebAttempt:
     def _ask(self, first: Page, page: Page) -> None:
         """Choose what is to be found out, and word it."""
         asked = {rule.term for rule in self.definition.facts}
-        facts = [one for one in dict.fromkeys(page.facts) if one[1] and one[2] and (not asked or one[1] in asked)]
-        facts = [one for one in facts if one not in first.facts]
+        facts = [one for one in dict.fromkeys(page.facts) if (one[1] in asked if asked else is_sayable(one))]
+        facts = [one for one in facts if one[2] and one not in first.facts]
         if not facts:
             raise Dropped(Reason.NO_WALK, "the last page states nothing that is asked for")
         fact = choose(self.rng, facts)
@@ -182,7 +185,7 @@ class WebAttempt:
             assert isinstance(episode, WebEpisode)
             return proposer.note(episode)
 
-        steps = _STEPS * (wanted or 1)
+        steps = _STEPS if wanted is None else _STEPS_TO_CHANGE * wanted
         config = ExplorerConfig(effective=steps + 1, calls=1 + _TRIES * steps)
         seed = int(self.rng.integers(2**31))
         explorer = Explorer(self.environment, lambda: proposer, seed=seed, config=config, state=state)
@@ -318,7 +321,7 @@ class WebAttempt:
         return Given(source="observation", words=seen, call=at - 1)
 
 
-@versioned(24)
+@versioned(25)
 def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorable:
     """``options`` are those of :class:`ExplorationConfig`.
 

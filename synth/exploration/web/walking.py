@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.web.definition import SiteDefinition
 from synth.environments.web.environment import WebEnvironment, WebEpisode
-from synth.environments.web.storage import WebBeginning
+from synth.environments.web.storage import WebBeginning, compare
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
 from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
@@ -31,6 +32,7 @@ __all__ = [
     "Taken",
     "beginning_of",
     "instruction",
+    "is_sayable",
     "resolve",
     "run",
     "survey",
@@ -38,6 +40,19 @@ __all__ = [
 
 _SENDS = frozenset(("button", "menuitem", "tab"))
 _MOST_OPTIONS = 12
+_LEAVING = 0.1
+"""Weight of what leads away from a page with a field that was filled in."""
+_MAKES = re.compile(
+    r"\b(?:new|add|create|edit|change|modify|reply|write|post|register|book|order|settings|preferences|account)\b", re.I
+)
+"""In names of links behind which something can be changed."""
+_SEARCH_BUTTON = re.compile(r"\W*(?:search|find|go)\W*", re.IGNORECASE)
+_SOUGHT = re.compile(r"^[^/\\]{4,60}$")
+"""Names of links that somebody may search for: no addresses."""
+_LONGEST_TERM, _LONGEST_VALUE = 40, 80
+_NO_WORDS = re.compile(r"\.\.\.|…|[{}\[\]<>=|\\]|://|'{2,}|\w\(")
+"""What stands in excerpts, markup, code and addresses."""
+
 _TYPED = tuple((re.compile(name, re.I), values) for name, values in phrases("typed_values").items())
 
 
@@ -69,6 +84,8 @@ class SiteProposer:
         self.taken: list[Taken] = []
         """The effective steps."""
         self._next: Action | None = None
+        self._chosen: tuple[Action, str, float] | None = None
+        """What is to be done next, until the explorer asks for its tool."""
         self._tried: Counter[tuple[str, str]] = Counter()
         self._shown: Counter[tuple[str, str, int]] = Counter()
         self._filled: set[str] = set()
@@ -91,10 +108,15 @@ class SiteProposer:
             return {"url": "/"}
         if self._is_over(episode):
             return None
-        options = [one for one in self._options(episode) if one[0].tool == tool]
-        if not options:
-            return None
-        action, ref, _ = options[pick([weight for _, _, weight in options], generator)]
+        if self._chosen is None:
+            options = list(self._options(episode))
+            if not options:
+                return None
+            self._chosen = options[pick([weight for _, _, weight in options], generator)]
+        action, ref, _ = self._chosen
+        if action.tool != tool:
+            return None  # what is chosen is an element: on a page with one text box most clicks are worth more than it
+        self._chosen = None
         self._tried[action.role, action.name] += 1
         self._next = action
         return {"ref": ref, **dict(action.arguments)}
@@ -106,8 +128,7 @@ class SiteProposer:
         assert episode.seen is not None
         first = self.taken[0].page.facts if self.taken else ()
         return any(
-            term in asked if asked else (about, term, said) not in first
-            for about, term, said in episode.seen.tree.facts
+            fact[1] in asked if asked else fact not in first and is_sayable(fact) for fact in episode.seen.tree.facts
         )
 
     def _options(self, episode: WebEpisode) -> Iterator[tuple[Action, str, float]]:
@@ -116,35 +137,40 @@ class SiteProposer:
             if not element.name or "disabled" in element.marks or element.name in self.definition.avoid:
                 continue
             shown = self._shown[element.role, element.name, element.nth]
+            if element.searches and any(("submit", True) in one.action.arguments for one in self.taken):
+                continue  # one search leads somewhere; the next would only begin again
             weight = 1 / (1 + shown) / (1 + 3 * self._tried[element.role, element.name])
+            # Whoever has filled in a field sends it, and does not leave the page.
+            leaves = bool(self._filled) and (element.role == "link" or element.searches or _is_search(element))
             for action, share in self._actions(element, episode.seen.tree):
-                yield action, element.ref, weight * share
+                yield action, element.ref, weight * share * (_LEAVING if leaves else 1.0)
 
     def _values(self, element: Element, page: Page) -> tuple[str, ...]:
         if self.definition.values:
             return self.definition.values.get(element.name, ())
-        if element.role == "searchbox":
-            named = [one.name for one in page.elements if one.role == "link" and len(one.name) > 3]
+        if element.searches:
+            named = [one.name for one in page.elements if one.role == "link" and _SOUGHT.search(one.name)]
             return tuple(dict.fromkeys(named))[-_MOST_OPTIONS:]
         if element.role == "spinbutton":
             return ("2", "3")
         return next(values for name, values in _TYPED if name.search(element.name))
 
     def _actions(self, element: Element, page: Page) -> Iterator[tuple[Action, float]]:
+        if element.role in TEXT_BOXES | CHOICES and element.name in self._filled:
+            return  # it was filled for what is pressed next
         if element.role in TEXT_BOXES:
             values = [one for one in self._values(element, page) if one != element.value]
-            if self.wanted is not None or element.role == "searchbox":
+            if self.wanted is not None or element.searches:
                 for value in values:
-                    action = Action.on(element, "type", text=value)
-                    if element.role == "searchbox":
-                        action = Action.on(element, "type", text=value, submit=True)
-                    yield action, (2.0 if element.role == "searchbox" else 6.0) / len(values)
+                    sent = {"submit": True} if element.searches else {}
+                    yield Action.on(element, "type", text=value, **sent), (2.0 if sent else 6.0) / len(values)
         elif element.role in CHOICES:
             others = [one for one in element.options if one != element.value][:_MOST_OPTIONS]
             for option in others if self.wanted is not None else ():
                 yield Action.on(element, "select", option=option), 4.0 / len(others)
-        elif element.role == "link":
-            yield Action.on(element, "click"), 0.6
+        elif element.role == "link" or _is_search(element):
+            makes = self.wanted is not None and _MAKES.search(element.name) is not None
+            yield Action.on(element, "click"), 4.0 if makes else 0.6
         elif self.wanted is not None:
             # A form is sent after something was put into it.
             sends = element.role in _SENDS
@@ -166,7 +192,7 @@ class SiteProposer:
     def note(self, episode: WebEpisode) -> str:
         """The state for the explorer; counts what is shown, and changes."""
         kept = episode.state_hash()
-        if self._kept is not None and kept != self._kept:
+        if self.taken and kept != self._kept:  # what comes of opening the site alone is no change that was made
             self._changes += 1
         self._kept = kept
         if episode.seen is None:
@@ -281,11 +307,18 @@ def instruction(action: Action, element: Element | None) -> str:
     return f"Press {name}."
 
 
+def is_sayable(fact: tuple[str, str, str]) -> bool:
+    """Whether people ask for it and can be told it in a few words: not an excerpt of a page, markup or code."""
+    about, term, said = fact
+    short = 0 < len(term) <= _LONGEST_TERM and len(about) <= _LONGEST_VALUE and 0 < len(said) <= _LONGEST_VALUE
+    return short and not any(_NO_WORDS.search(text) for text in fact)
+
+
 def survey(environment: WebEnvironment, config: ExplorationConfig) -> None:
     """Follow links, breadth first, up to the first page that has something.
 
     Raises:
-        InputError: none of the first 40 pages has, or the first page can't be opened.
+        InputError: none of the first 40 pages has, or the first page can't be opened, or is another one each time.
     """
     start = min(environment.definition.starts, default=None)
     episode = environment.reset(beginning_of(start))
@@ -295,6 +328,7 @@ def survey(environment: WebEnvironment, config: ExplorationConfig) -> None:
         if episode.seen is None:
             raise InputError(f"the first page does not open: {said.content[:200]}", where="source.site")
         first = episode.seen.tree
+        _compare(environment, episode, said)
         waiting = [(episode.seen.address, one) for one in _links(first)]
         known = {episode.seen.address}
         here: Page = first
@@ -321,12 +355,40 @@ def survey(environment: WebEnvironment, config: ExplorationConfig) -> None:
         episode.close()
 
 
+def _compare(environment: WebEnvironment, episode: WebEpisode, said: ToolResult) -> None:
+    """Open the first page once more, in a fresh episode: nothing can be proved on a site that is never the same.
+
+    Raises:
+        InputError: it shows or keeps something else.
+    """
+    other = environment.reset(episode.task)
+    try:
+        again = other.step(_OPEN)
+        lines = zip_longest(said.content.splitlines(), again.content.splitlines(), fillvalue="nothing")
+        shown = next((f"{one!r} was {before!r} before" for before, one in lines if one != before), None)
+        before, now = episode.state(), other.state()
+        kept = next((str(change.at) for change in compare(before, now, environment.definition.keys)), None)
+    finally:
+        other.close()
+    if shown is not None:
+        mend = "source.fixed_clock: true holds the clock of an application; chance in its pages can't be repeated"
+        raise InputError(f"the first page is another one each time: {shown[:300]}", where="source.site", mend=mend)
+    if kept is not None:
+        what = f"what the site keeps at {kept} is something else each time that it is opened"
+        raise InputError(what, where="source.site", mend="name it in volatile, in site.yaml, if it does not count")
+
+
+def _is_search(element: Element) -> bool:
+    """Whether it is a button that searches: it leads somewhere, as a link does."""
+    return element.role == "button" and _SEARCH_BUTTON.fullmatch(element.name) is not None
+
+
 def _links(page: Page) -> list[Action]:
     return [Action.on(one, "click") for one in page.elements if one.role == "link" and one.name]
 
 
 def _has(page: Page, first: Page, asked: set[str], config: ExplorationConfig) -> bool:
     """Whether a page states something behind the first one, or has something other than links."""
-    states = any(term in asked if asked else fact not in first.facts for fact in page.facts for term in (fact[1],))
+    states = any(fact[1] in asked if asked else fact not in first.facts and is_sayable(fact) for fact in page.facts)
     uses = any(one.role != "link" and "disabled" not in one.marks for one in page.elements)
     return (states and config.kinds.get("answered", 0) > 0) or (uses and config.kinds.get("done", 0) > 0)

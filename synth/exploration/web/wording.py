@@ -182,7 +182,7 @@ def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: n
     for at, action in enumerate(actions):
         page = pages[at - 1] if at else None
         element = _element(page, action) if page is not None else None
-        if page is None or element is None or action.role in ("link", "searchbox"):
+        if page is None or element is None or action.role == "link" or element.searches:
             continue  # the way there, which is for whoever is asked to find
         if action.role not in TEXT_BOXES and any(text in element.near or text in element.name for text in typed):
             raise Dropped(Reason.UNNATURAL, "it works on what it has put there itself")

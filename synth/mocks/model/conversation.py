@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from synth.agents.contract import History, Prompt, Step, Turn
+from synth.agents.model.pictures import PICTURED
 from synth.agents.model.wire import CORRECTION
 from synth.environments.contract import ToolCall, ToolError, ToolResult, ToolSchema
 
@@ -72,7 +73,7 @@ def read_conversation(
 
 def _text(message: Mapping[str, Any]) -> str:
     content = message.get("content") or ""
-    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 def _tools(given: Sequence[Mapping[str, Any]]) -> tuple[ToolSchema, ...]:
@@ -119,6 +120,8 @@ def _native_step(
         message = rest.pop(0)
         text, call_id = _text(message), message["tool_call_id"]
         found[call_id] = ToolResult(call_id=call_id, name=names[call_id], content=text, error=error_of(text))
+    if rest and rest[0]["role"] == "user" and _text(rest[0]) == PICTURED:
+        rest.pop(0)  # the same once more, for models that see
     results = tuple(found[call.id] for call in calls)
     return Step(turn=Turn(thought=thought, said=content, calls=calls), results=results)
 

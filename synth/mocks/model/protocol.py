@@ -6,15 +6,19 @@ What is wrong is answered in the form that clients of the protocol know:
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["ProtocolError", "check_request"]
+__all__ = ["ProtocolError", "check_request", "prompt_tokens"]
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
+_BYTES_PER_TOKEN = 4
+_PIXELS = 28
+_PNG = b"\x89PNG\r\n\x1a\n"
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -82,7 +86,7 @@ def _check_messages(messages: Any) -> None:
         if role == "assistant":
             open_calls = _check_assistant(message, where)
         else:
-            _check_content(message.get("content"), where)
+            _check_content(message.get("content"), where, pictures=role == "user")
     if open_calls:
         raise ProtocolError(
             "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
@@ -145,14 +149,45 @@ def _parsed(text: Any) -> Any:
         return None
 
 
-def _check_content(content: Any, where: str) -> None:
+def _check_content(content: Any, where: str, *, pictures: bool = False) -> None:
+    """``pictures``: they may be parts of it, as data URLs of PNG; nothing is fetched."""
     if isinstance(content, str):
         return
     if not isinstance(content, list) or not content:
         raise ProtocolError("content must be a string or an array of parts.", param=f"{where}.content")
     for part in content:
+        if pictures and isinstance(part, dict) and part.get("type") == "image_url":
+            _check_picture(part.get("image_url"), where)
+            continue
         if not isinstance(part, dict) or part.get("type") != "text" or not isinstance(part.get("text"), str):
-            raise ProtocolError("This model takes parts of the type 'text' only.", param=f"{where}.content")
+            raise ProtocolError(
+                "Invalid part: the type 'text', or 'image_url' in a message of the user.", param=f"{where}.content"
+            )
+
+
+def prompt_tokens(size: int, messages: Sequence[Mapping[str, Any]]) -> int:
+    """What a prompt counts: a token for four bytes of the request's ``size``; for a picture, in place of its bytes, one
+    for each 28 by 28 of its pixels, as Qwen-VL models count."""
+    parts = (part for message in messages if isinstance(message.get("content"), list) for part in message["content"])
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    return -(-(size - sum(map(len, urls))) // _BYTES_PER_TOKEN) + sum(map(_picture_tokens, urls))
+
+
+def _picture_tokens(url: str) -> int:
+    head = base64.b64decode(url.partition(",")[2][:32])
+    width, height = (int.from_bytes(head[at : at + 4], "big") for at in (16, 20))
+    return -(-width // _PIXELS) * -(-height // _PIXELS)
+
+
+def _check_picture(picture: Any, where: str) -> None:
+    url = picture.get("url") if isinstance(picture, dict) else None
+    head, _, data = url.partition(",") if isinstance(url, str) else ("", "", "")
+    try:
+        is_png = head == "data:image/png;base64" and base64.b64decode(data, validate=True).startswith(_PNG)
+    except ValueError:
+        is_png = False
+    if not is_png:
+        raise ProtocolError("Invalid image: give a PNG as a data URL.", param=f"{where}.content")
 
 
 def _check_alternation(messages: Sequence[Mapping[str, Any]]) -> None:

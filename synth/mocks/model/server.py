@@ -22,7 +22,7 @@ from synth.identity import digest
 from synth.mocks.model.faults import CONTENT_FAULTS, FaultKind, Faults, spoil
 from synth.mocks.model.log import DELIVERED, RequestLog
 from synth.mocks.model.players import Player
-from synth.mocks.model.protocol import ProtocolError, check_request
+from synth.mocks.model.protocol import ProtocolError, check_request, prompt_tokens
 from synth.mocks.model.replies import Reply, cut, render, tokens_of
 from synth.schemas.row import Row
 
@@ -30,7 +30,6 @@ __all__ = ["ModelServer", "ServerOptions"]
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of one request."""
-_BYTES_PER_TOKEN = 4
 _MOST_TOKENS = 1_000_000
 """Of a reply that may be of any length."""
 _DRIPS = 8
@@ -177,7 +176,7 @@ class _Exchange:
         try:
             wanted = self._checked(body)
             player = server._player_of(wanted["model"])
-            prompt = -(-len(body) // _BYTES_PER_TOKEN)
+            prompt = prompt_tokens(len(body), wanted["messages"])
             most = int(wanted.get("max_completion_tokens") or wanted.get("max_tokens") or _MOST_TOKENS)
         except ProtocolError as error:
             return self._error("refused", error.status, error.body)

@@ -1,0 +1,103 @@
+"""The clock of an application: it shows the time that the pages show, and goes on when they do.
+
+libfaketime, loaded into the application's processes, reads the time from a file that the episode writes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from synth.errors import InputError
+
+__all__ = ["Clock", "find_clock"]
+
+_LIBRARIES = ("libfaketimeMT.so.1", "libfaketime.so.1")
+_FOLDERS = ("/usr/lib/*/faketime", "/usr/lib*/faketime", "/usr/local/lib/faketime")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+_PRESENT = timedelta(hours=1)
+"""No episode makes as many calls as this has seconds."""
+_PER_SECOND = (1, 1_000, 1_000_000)
+"""Units in which applications store times as numbers."""
+
+
+def find_clock() -> Path:
+    """libfaketime.
+
+    Raises:
+        InputError: it is not installed.
+    """
+    for name in _LIBRARIES:
+        for pattern in _FOLDERS:
+            for folder in sorted(Path("/").glob(pattern.lstrip("/"))):
+                if (folder / name).is_file():
+                    return folder / name
+    mend = "install it (on Debian: apt-get install faketime), or leave the key out"
+    raise InputError("libfaketime is not installed", where="source.fixed_clock", mend=mend)
+
+
+class Clock:
+    """One episode's."""
+
+    def __init__(self, now: str) -> None:
+        """
+        Args:
+            now: The time at the beginning (UTC, ``2026-03-02T09:00:00Z``).
+        """
+        self._begin = self._now = datetime.fromisoformat(now)
+        self._file: Path | None = None
+
+    def hold(self, file: Path) -> dict[str, str]:
+        """Begin. What the application's environment must hold for it.
+
+        Args:
+            file: Where the time is kept; it is made.
+
+        Raises:
+            InputError: libfaketime is not installed.
+        """
+        self._file = file
+        self._write()
+        return {
+            "LD_PRELOAD": str(find_clock()),
+            "FAKETIME_TIMESTAMP_FILE": str(file),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "DONT_FAKE_MONOTONIC": "1",
+            "NO_FAKE_STAT": "1",
+        }
+
+    def tick(self) -> None:
+        """A second passes."""
+        self._now += timedelta(seconds=1)
+        self._write()
+
+    def _write(self) -> None:
+        assert self._file is not None
+        fresh = self._file.with_suffix(".new")
+        fresh.write_text(f"{self._now:%Y-%m-%d %H:%M:%S}\n")
+        os.replace(fresh, self._file)
+
+    def without_present(self, value: Any) -> Any:
+        """``value`` with "(now)" in the place of every time of this episode: when something was done depends on how
+        many calls were made before, and is not what a task is about."""
+        if isinstance(value, dict):
+            return {name: self.without_present(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self.without_present(item) for item in value]
+        return "(now)" if self._is_present(value) else value
+
+    def _is_present(self, value: Any) -> bool:
+        start, end = self._begin.timestamp(), (self._begin + _PRESENT).timestamp()
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return any(start <= value / unit < end for unit in _PER_SECOND)
+        if not isinstance(value, str) or not _TIMESTAMP.match(value):
+            return False
+        try:
+            when = datetime.fromisoformat(value)
+        except ValueError:
+            return False
+        return self._begin <= (when if when.tzinfo is not None else when.replace(tzinfo=UTC)) < self._begin + _PRESENT
