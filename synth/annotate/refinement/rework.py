@@ -70,9 +70,10 @@ def distilled(row: TrajectoryRow, *, least: int) -> tuple[History, Rework]:
     said: list[tuple[str, str]] = []
 
     def take(step: Step) -> None:
-        text = "\n".join(f"<{role}>\n{words}\n</{role}>" for role, words in said)
+        spoken = [(role, words) for role, words in said if words]  # an agent that only acts has no words to learn
+        text = "\n".join(f"<{role}>\n{words}\n</{role}>" for role, words in spoken)
         made.append(step.model_copy(update={"turn": step.turn.model_copy(update={"thought": text or None})}))
-        roles.append(tuple(dict.fromkeys(role for role, _ in said)))
+        roles.append(tuple(dict.fromkeys(role for role, _ in spoken)))
         said.clear()
 
     for step in history:

@@ -81,6 +81,7 @@ def test_a_team_becomes_one_agent(runs: dict[str, TrajectoryRow]) -> None:
         for step, roles in zip(history, how.roles, strict=True):
             for role in ("planner", "searcher", "reader", "verifier"):
                 assert (f"<{role}>\n" in (step.turn.thought or "")) == (role in roles)
+                assert f"<{role}>\n\n</{role}>" not in (step.turn.thought or "")
         assert how.roles[0][0] == "planner"
         assert not ungrounded(prompt, history)
     with pytest.raises(Unrefined, match="and 99 are wanted"):
