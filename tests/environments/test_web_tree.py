@@ -176,3 +176,35 @@ def test_what_is_volatile_does_not_count() -> None:
 def test_differing_names_both_sides() -> None:
     one, two = Change(at="a", kind="set", after=1), Change(at="b", kind="set", after=1)
     assert differing([one], [two]) == ([one], [two])
+
+
+PAIRS = """
+- heading "#5 (Opening hours)" [level=1]
+- table [ref=e1]:
+  - rowgroup [ref=e2]:
+    - 'row "Reported by: jonas Owned by: mara" [ref=e3]':
+      - 'rowheader "Reported by:" [ref=e4]'
+      - cell "jonas" [ref=e5]
+      - 'rowheader "Owned by:" [ref=e6]'
+      - cell "mara" [ref=e7]
+    - 'row "Keywords: Add" [ref=e8]':
+      - 'rowheader "Keywords:" [ref=e9]'
+      - cell [ref=e10]:
+        - button "Add" [ref=e11]
+- table [ref=e12]:
+  - row [ref=e13]:
+    - columnheader "Tool" [ref=e14]
+    - columnheader "Price" [ref=e15]
+  - row [ref=e16]:
+    - rowheader "Jigsaw" [ref=e17]
+    - cell "6.00" [ref=e18]
+"""
+
+
+def test_pairs_of_a_head_and_a_cell_state_something_of_the_heading() -> None:
+    about = "#5 (Opening hours)"
+    assert read_page(parse(PAIRS)).facts == (
+        (about, "Reported by", "jonas"),
+        (about, "Owned by", "mara"),
+        ("Jigsaw", "Price", "6.00"),
+    )

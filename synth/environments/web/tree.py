@@ -225,7 +225,15 @@ class _Reader:
             self.facts.append((self._heading, found["term"], found["value"].rstrip(".")))
 
     def _table(self, node: Node) -> None:
-        """Keep what the cells of a table say, where it has one row of heads and a name at the front of each row."""
+        """Keep what the cells of a table say, where it has one row of heads and a name at the front of each row, or
+        pairs of a head and a cell."""
+        plain = not any(cell.role == "columnheader" for row in _rows(node) for cell in row.children)
+        for row in _rows(node) if plain else ():
+            for head, cell in zip(row.children[::2], row.children[1::2], strict=False):
+                term, said = _plain(head.words()).removesuffix(":"), _plain(cell.words())
+                pair = (head.role, cell.role) == ("rowheader", "cell") and not _holds_usable(cell)
+                if pair and term and said and len(row.children) % 2 == 0:
+                    self.facts.append((self._heading, term, said))
         head, *rows = [row for row in _rows(node) if row.children] or [Node("row")]
         heads = [_plain(cell.words()) for cell in head.children]
         if len(heads) < 2 or any(cell.role != "columnheader" for cell in head.children):

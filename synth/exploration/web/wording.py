@@ -212,7 +212,7 @@ def _said(action: Action, element: Element, page: Page, generator: np.random.Gen
         forms = _WORDS["unticks"] if "checked" in element.marks else _WORDS["ticks"]
     else:
         forms = _WORDS["picks"] if action.role in ("radio", "tab", "option") else _WORDS["presses"]
-    said = choose(generator, forms).format(value, element.name)
+    said = choose(generator, forms).format(value, element.name.removesuffix(":"))
     same = [one for one in page.elements if (one.role, one.name) == (element.role, element.name)]
     if len(same) > 1:
         beside = _beside(element)
