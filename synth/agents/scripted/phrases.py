@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from synth.identity import derive_generator, digest, key_of
+from synth.identity import digest
 from synth.lexicon.alternatives import template
 from synth.lexicon.reading import phrases
 
@@ -112,11 +112,10 @@ class Thoughts:
 
     def __init__(self, question: str, generator: np.random.Generator, *, terse: bool = True) -> None:
         self._question = question
-        # A stream of its own, drawn from where the turn's stands: what is said moves nothing that is done.
-        state = generator.bit_generator.state
-        self.generator = derive_generator(
-            0, "words", key_of(generator), *map(int, state["state"]["counter"]), state["buffer_pos"]
-        )
+        # A stream of its own, from where the turn's stands, which is put back: what is said moves nothing that is done.
+        stands = generator.bit_generator.state
+        self.generator = np.random.Generator(np.random.Philox(key=int(generator.integers(2**63))))
+        generator.bit_generator.state = stands
         self._parts: list[str] = []
         self._members: list[str] = []
         """What the last part puts on the list."""
