@@ -147,10 +147,10 @@ def test_policies_make_the_mistakes_of_sets(policies: list[Rollout]) -> None:
 def test_skill_helps() -> None:
     tasks = [task for task in set_world().tasks if task.shape in ("superlative", "count", "comparison")]
     right = [
-        sum(play(task, "policy", seed, skill=skill).verdict.correct is True for task in tasks for seed in range(3, 11))
+        sum(play(task, "policy", seed, skill=skill).verdict.correct is True for task in tasks for seed in (3, 4))
         for skill in (0.0, 1.0)
     ]
-    assert right[1] > right[0]
+    assert right[1] >= right[0] + 4
 
 
 def test_what_is_worked_out_is_said(teachers: list[Rollout]) -> None:
