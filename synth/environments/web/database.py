@@ -19,14 +19,14 @@ _EXACT = 2**53
 
 
 class Unreadable(Exception):
-    """It is no database, has no tables, or too much in them."""
+    """Not a database, no tables in it, or too many rows."""
 
 
 def read_tables(path: Path, seconds: float) -> dict[str, list[dict[str, Any]]]:
     """Table -> its rows, by column; tables without rows are left out. Bytes are told by their hash.
 
     Args:
-        seconds: How long to wait for whoever writes to it.
+        seconds: How long to wait while another process writes to the database.
 
     Raises:
         Unreadable: it can't be read.

@@ -157,8 +157,8 @@ class WebEnvironment(Environment):
         return self._server
 
     def untouched(self) -> Any:
-        """What an application says of its state before anybody has used it; it is started once to find out. None where
-        there is none, or it says nothing."""
+        """The state of an application before its first use, which is started once to find out; None for a folder of
+        pages, and where the state can't be read."""
         if not self.config.command or not (self.config.state_path or self.config.state_database):
             return None
         if self._untouched is None:

@@ -63,7 +63,7 @@ def make_of_tools(tools: Sequence[GivenTool], name: str, where: str) -> MadeOfTo
     done: list[Checked] = []
     asks = application["requests"]["asks"]
     for ask in list(undone(definition, stopped, done)):
-        left_out.append(f"request {ask}: it could not be carried out once, so nobody asks for it")
+        left_out.append(f"request {ask}: no way was found to carry it out")
         del asks[ask]
     if not asks:
         raise InputError("none of its requests can be carried out", where=where, mend="write the application by hand")

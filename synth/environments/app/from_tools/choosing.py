@@ -1,4 +1,4 @@
-"""Values that somebody may want in a row: SELECTs of the calls that can be asked for."""
+"""Values for requests: SELECTs that list the calls worth asking for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from synth.environments.app.from_tools.tables import Column, Table, literal, quo
 __all__ = ["choices_of"]
 
 _CHOICES = 12
-"""Sets of values that somebody may want in a new row."""
+"""How many sets of values are drawn for a new row."""
 
 
 def choices_of(

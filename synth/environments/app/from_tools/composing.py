@@ -67,7 +67,7 @@ def compose(tools: Sequence[GivenTool], name: str, where: str) -> Composed:
         "licence": "CC0-1.0",
         "about": (
             "You work with these tools for the people who write to you. Do what they ask and no more. Look up what you "
-            "need and never guess an id. Where a rule does not allow what somebody asks for, say so."
+            "need and never guess an id. If a rule forbids a request, say so."
         ),
         "clock": {"start": "2031-09-03 10:00", "tick_minutes": 1},
         "tables": {table.name: _table(table, kept) for table in kept.values()}

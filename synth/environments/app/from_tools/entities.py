@@ -6,14 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from synth.environments.app.from_tools.reading import GivenTool, Parameter, snake
-from synth.environments.app.from_tools.vocabulary import is_id, kind_of_verb, nouns, plural_of, stem, words
+from synth.environments.app.from_tools.vocabulary import Kind, is_id, kind_of_verb, nouns, plural_of, stem, words
 
 __all__ = ["Entity", "Operation", "Understood", "understand"]
 
-Kind = Literal["list", "read", "create", "update", "delete", "state"]
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _ROWS = frozenset({"id", "gid", "uuid", "uid", "ts"})
 _METHODS = frozenset({"get", "post", "put", "patch", "delete"})
@@ -36,7 +34,7 @@ class Operation:
     several: bool = False
     """Its name has the noun in the plural."""
     upserts: bool = False
-    """It changes what is there already: ``create_or_update_file``."""
+    """Creates a row, or updates it where it exists: ``create_or_update_file``."""
 
 
 @dataclass
@@ -50,7 +48,7 @@ class Entity:
     key_names: set[str] = field(default_factory=set)
     """Parameters that are the key, in snake case."""
     handed_out: bool = True
-    """The application makes the keys; else they come from whoever creates a row, and are names."""
+    """Whether the application assigns the keys; otherwise the caller who creates a row names it."""
     whole_numbers: bool = False
     """The list types the key as a number."""
     scope: tuple[str, ...] = ()
@@ -167,7 +165,7 @@ def _operation(tool: GivenTool, name: str, tokens: list[str]) -> Operation | str
     if rest[:1] == ["or"]:
         rest = [word for word in rest[1:] if not kind_of_verb(word)]
     kind = "create" if upserts else kind
-    if (verb in words("makings") and not nouns(rest[:1])) or (verb in words("makings") and rest[:1] == ["to"]):
+    if verb in words("makings") and (rest[:1] == ["to"] or not nouns(rest[:1])):
         rest = [verb, *rest]
     links = set(words("links")) | {"by"}
     cut = next((index for index, word in enumerate(rest) if word in links and index > 0), len(rest))
@@ -178,8 +176,7 @@ def _operation(tool: GivenTool, name: str, tokens: list[str]) -> Operation | str
     if not noun:
         return "its name says nothing of what it is about"
     several = bool(head) and noun.split("_")[-1] not in head and head[-1] not in _PLURALS
-    made: Kind = kind  # type: ignore[assignment]
-    return Operation(tool, name, made, verb, noun, owner, several, upserts)
+    return Operation(tool, name, kind, verb, noun, owner, several, upserts)
 
 
 def _home(one: Operation, found: Sequence[Operation], known: set[str]) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from synth.environments.app.from_tools.vocabulary import Kind
 from synth.errors import InputError
 from synth.inputs import parse_json, parse_yaml
 
 __all__ = ["GivenTool", "Parameter", "read_tools", "snake"]
 
-_METHODS = {"get": "read", "post": "create", "put": "update", "patch": "update", "delete": "delete"}
+_METHODS: Mapping[str, Kind] = {"get": "read", "post": "create", "put": "update", "patch": "update", "delete": "delete"}
 _DEPTH = 12
 """References that are followed into one another."""
 
@@ -55,7 +56,7 @@ class GivenTool:
     parameters: tuple[Parameter, ...]
     shows: Mapping[str, Any] = field(default_factory=dict)
     """JSON Schemas of what a row of its answer holds, by name; empty where the list does not say."""
-    hint: str | None = None
+    hint: Kind | None = None
     """What it does by its HTTP method and path (read, list, create, update, delete); None where there is neither."""
     resource: str | None = None
     """What its path is about; None where there is no path."""

@@ -6,15 +6,28 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
 from synth.text.inflection import plural, singular
 
-__all__ = ["CREATES", "FINAL", "ROWS", "is_id", "kind_of_verb", "nouns", "plural_of", "pool", "spaced", "stem", "words"]
+__all__ = [
+    "CREATES",
+    "FINAL",
+    "ROWS",
+    "Kind",
+    "is_id",
+    "kind_of_verb",
+    "nouns",
+    "plural_of",
+    "pool",
+    "spaced",
+    "stem",
+    "words",
+]
 
-
+Kind = Literal["list", "read", "create", "update", "delete", "state"]
 _IRREGULAR = {"child": "children", "person": "people"}
 
 
@@ -31,9 +44,9 @@ CREATES = frozenset(words("verbs")["create"])
 
 
 @cache
-def kind_of_verb(word: str) -> str | None:
-    """``list``, ``read``, ``create``, ``update``, ``delete`` or ``state``; None: it is no verb of these."""
-    verbs: Mapping[str, Sequence[str]] = words("verbs")
+def kind_of_verb(word: str) -> Kind | None:
+    """What a verb does to a row; None for any other word."""
+    verbs: Mapping[Kind, Sequence[str]] = words("verbs")
     return next((kind for kind, listed in verbs.items() if word in listed), None)
 
 

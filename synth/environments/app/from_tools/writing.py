@@ -77,7 +77,7 @@ class Writer:
         self.kept = kept
 
     def tool(self, operation: Operation, table: Table) -> Made | str:
-        """The tool, or why there is none."""
+        """The tool, or why it can't be made."""
         about = " ".join(operation.tool.about.split())[:_ABOUT] or f"{capital(operation.verb)} {table.noun}."
         made = Made(operation, table, operation.kind, {"about": about, "arguments": {}})
         problem = self._arguments(made)
@@ -361,7 +361,7 @@ class Writer:
         says = f"{capital(made.table.noun)} {{{second}}}"
         if made.kind == "create":
             made.kind = "join"
-            steps.append({"require": f"NOT {there}", "else": f"{says} is there already."})
+            steps.append({"require": f"NOT {there}", "else": f"{says} has already been added."})
             steps.append({"run": f"INSERT INTO {quoted(link.name)} VALUES (:{first}, :{second})"})
             made.spec["says"] = f"{says} was added to {owner.noun} {{{first}}}."
         else:
