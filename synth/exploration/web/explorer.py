@@ -321,7 +321,7 @@ class WebAttempt:
         return Given(source="observation", words=seen, call=at - 1)
 
 
-@versioned(26)
+@versioned(27)
 def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorable:
     """``options`` are those of :class:`ExplorationConfig`.
 

@@ -21,7 +21,7 @@ __all__ = ["Corpus", "Documents"]
 
 _KEPT_TEXTS = 1024
 """Texts of documents that are kept decoded."""
-_SAMPLED, _MANY_PAGES = 2000, 12
+_SAMPLED, _MANY_PAGES, _SOME_PAGES = 2000, 12, 3
 _EVERYWHERE = 0.35
 _LEAST_TEXT = 200
 _ENGLISH = 0.1
@@ -133,10 +133,12 @@ class Corpus:
 
     @cached_property
     def _share(self) -> dict[str, float]:
-        """Word -> share of the pages that have it, by some thousand pages."""
+        """Word -> share of the pages that have it, by some thousand pages. A few long pages, as the books of a project,
+        share too many words: there the titles tell."""
         rows = range(0, len(self.columns.ids), max(1, len(self.columns.ids) // _SAMPLED))
-        found = Counter(word for row in rows for word in set(tokens(self.text(row))))
-        return {word: count / len(rows) for word, count in found.items()} if len(rows) >= _MANY_PAGES else {}
+        texts = map(self.text, rows) if len(rows) >= _MANY_PAGES else map(self.columns.titles.__getitem__, rows)
+        found = Counter(word for text in texts for word in set(tokens(text)))
+        return {word: count / len(rows) for word, count in found.items()} if len(rows) >= _SOME_PAGES else {}
 
     @cached_property
     def near(self) -> dict[int, set[int]]:
