@@ -7,12 +7,14 @@ policy's measured success, and shapes, hops and obfuscation of what was accepted
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared_builds import LEAN
 
 import synth

@@ -7,9 +7,11 @@ policy and the teacher solve each with both searches, and with one of them taken
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared_builds import LEAN
 
 import synth

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, get_args
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared_builds import LEAN
 from stand_ins.model_server import ModelServer, ProposerPlayer
 from stand_ins.model_server.proposing import Fault

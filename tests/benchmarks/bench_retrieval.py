@@ -11,11 +11,13 @@ import argparse
 import csv
 import json
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared_builds import LEAN
 from stand_ins.model_server import ModelServer
 
