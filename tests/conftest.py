@@ -103,6 +103,12 @@ LONGEST = (
 cores wait for in the end."""
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where no test of an extra is to run, none is collected: a fast suite's worker would load what they need."""
+    extras = Path(__file__).parent / "extras"
+    return True if collection_path == extras and config.option.markexpr == "not extras" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     first = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path.name, len(LONGEST)))

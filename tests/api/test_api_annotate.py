@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from small_runs import play, recorded
 from stand_ins.planted import (
     PlantedEnvironment,
     PlantedExpert,
@@ -20,15 +22,13 @@ from stand_ins.planted import (
 )
 
 import synth
-from synth.agents.loop import Limits, rollout
+from synth.agents.loop import Limits
 from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
-from synth.agents.trajectory import to_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels import label
 from synth.dataset.rules.validate import validate
 from synth.environments.search import SearchEnvironment
-from synth.identity import derive_generator
 from synth.schemas.adp import dump
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.preferences import PairKind
@@ -36,29 +36,23 @@ from synth.schemas.rejections import Reason
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
+from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
 
 DOCUMENTS = small_documents()
 ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))
 TASKS = small_tasks()
 
 
-def recorded(task: Task, number: int) -> TrajectoryRow:
+def run(task: Task, number: int) -> TrajectoryRow:
     """A run of the weak policy, or for number 0 of the teacher."""
     agent = ScriptedTeacher(task) if number == 0 else ScriptedPolicy(task, PolicyConfig(skill=0.2, bad_argument=0.2))
-    done = rollout(
-        agent,
-        ENVIRONMENT,
-        task,
-        system="s",
-        limits=Limits(max_turns=12),
-        generator_for_turn=lambda turn: derive_generator(3, task.id, number, turn),
-    )
-    role = "teacher" if number == 0 else "policy"
-    return to_row(done, ENVIRONMENT, role=role, number=number, privileged=False, provenance=PROVENANCE)  # type: ignore[arg-type]
+    done = play(agent, ENVIRONMENT, task, number, seed=3, limits=Limits(max_turns=12))
+    return recorded(done, ENVIRONMENT, "teacher" if number == 0 else "policy", number)
 
 
-RUNS = tuple(recorded(task, number) for task in TASKS for number in range(4))
+@cache
+def recorded_runs() -> tuple[TrajectoryRow, ...]:
+    return tuple(run(task, number) for task in TASKS for number in range(4))
 
 
 def outside(row: TrajectoryRow, **details: Any) -> dict[str, Any]:
@@ -203,11 +197,13 @@ def test_bad_files_are_the_users_mistake(tmp_path: Path) -> None:
 
 def test_with_the_environment_they_are_what_they_were(tmp_path: Path) -> None:
     """Through JSON and back: verdicts, errors of calls, labels."""
-    values = [outside(row, task_id=row.task_id, role=row.role, system_prompt="s") for row in RUNS]
+    values = [outside(row, task_id=row.task_id, role=row.role, system_prompt="s") for row in recorded_runs()]
     found = annotated(tmp_path, values, TASKS, environment=ENVIRONMENT)
-    assert [row.id for row in found.trajectories] == [row.id for role in ROLES for row in RUNS if row.role == role]
+    assert [row.id for row in found.trajectories] == [
+        row.id for role in ROLES for row in recorded_runs() if row.role == role
+    ]
     tasks = {task.id: task for task in TASKS}
-    runs = sorted(RUNS, key=lambda row: ROLES.index(row.role))
+    runs = sorted(recorded_runs(), key=lambda row: ROLES.index(row.role))
     wanted = [step for row in runs for step in label(row, tasks[row.task_id])]
     assert any(step.label_reason is LabelReason.INVALID_CALL for step in wanted)
     for row, own in zip(runs, found.trajectories, strict=True):
@@ -222,7 +218,7 @@ def test_with_the_environment_they_are_what_they_were(tmp_path: Path) -> None:
 
 
 def test_another_environment_gives_labels_and_no_pairs_by_execution(tmp_path: Path) -> None:
-    good = next(row for row in RUNS if row.success and row.turns > 2)
+    good = next(row for row in recorded_runs() if row.success and row.turns > 2)
     value = outside(good, task_id=good.task_id)
     value["content"][2]["content"] += " And more."
     found = annotated(tmp_path, [value], TASKS, environment=ENVIRONMENT)

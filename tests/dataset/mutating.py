@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -38,6 +39,10 @@ class Mutation:
 
     def __str__(self) -> str:
         return f"{self.config}.{self.column} (row {self.row}): {self.old!r:.60} -> {self.new!r:.60}"
+
+
+class _EnoughError(Exception):
+    """What is asked is known."""
 
 
 class Held:
@@ -114,14 +119,15 @@ class Held:
         others = [one[3] for one in found if one[3] not in (None, old) and not isinstance(one[3], list)]
         return Mutation(config.name, column.path, file, number, steps, old, changed(column, old, others))
 
-    def problems(self, mutations: list[Mutation]) -> list[Problem]:
-        """What ``validate`` finds in a dataset with these mutations, its hashes stated anew."""
+    def problems(self, mutations: list[Mutation], *, first: bool = False) -> list[Problem]:
+        """What ``validate`` finds in a dataset with these mutations, its hashes stated anew; with ``first``, no table
+        is read after one in which it found something."""
         found = Problems(10_000)
         new = {
             name: tuple(self._changed(part, mutations, found) for part in parts)
             for name, parts in self.portions.items()
         }
-        return self._found(new, found)
+        return self._found(new, found, first)
 
     def edited(self, name: str, change: Callable[[pa.Table], pa.Table]) -> list[Problem]:
         """The same with ``change`` of all rows of a file at once."""
@@ -134,22 +140,27 @@ class Held:
         kept = tuple(part for part in self.portions[file.config] if part.file != file)
         return self._found({**self.portions, file.config: (Portion(file, 0, batch, rows), *kept)}, found)
 
-    def _found(self, portions: Mapping[str, Sequence[Portion]], found: Problems) -> list[Problem]:
-        check_rows(lambda config: portions.get(config.name, ()), portions, self.report, self.mix, found)
+    def _found(self, portions: Mapping[str, Sequence[Portion]], found: Problems, first: bool = False) -> list[Problem]:
+        def table(config: Config) -> Sequence[Portion]:
+            if first and found.listed():
+                raise _EnoughError
+            return portions.get(config.name, ())
+
+        with suppress(_EnoughError):
+            check_rows(table, portions, self.report, self.mix, found)
         return found.listed()
 
     def unseen(self, mutations: list[Mutation]) -> list[Mutation]:
-        """Those in which ``validate`` sees nothing: many at once, and fewer where it sees some."""
-        if not mutations:
-            return []
-        found = {(problem.file, problem.row) for problem in self.problems(mutations)}
-        if not found or len(mutations) == 1:
-            return [] if found else mutations
-        told = [one for one in mutations if (one.file.label, one.row) in found]
-        silent = [one for one in mutations if one not in told]
-        if not told or not silent:
-            told, silent = mutations[::2], mutations[1::2]
-        return [*self.unseen(told), *self.unseen(silent)]
+        """Some in which ``validate`` sees nothing, many looked at at once; not all of them: one beside another that
+        it sees may be left out."""
+        while problems := self.problems(mutations) if mutations else []:
+            found = {(problem.file, problem.row) for problem in problems}
+            silent = [one for one in mutations if (one.file.label, one.row) not in found]
+            if len(silent) == len(mutations):
+                halves = (mutations[::2], mutations[1::2]) if len(mutations) > 1 else ()
+                return [one for half in halves for one in self.unseen(half)]
+            mutations = silent
+        return mutations
 
     def _changed(self, part: Portion, mutations: list[Mutation], found: Problems) -> Portion:
         rows, batch = dict(part.rows), part.batch
@@ -176,7 +187,7 @@ class Held:
             for batch in self.batches(config, without.get(config.name, ())):
                 found = {(problem.file, problem.row) for problem in self.problems(batch)}
                 for mutation in batch:
-                    if (mutation.file.label, mutation.row) not in found and not self.problems([mutation]):
+                    if (mutation.file.label, mutation.row) not in found and not self.problems([mutation], first=True):
                         yield mutation
 
 

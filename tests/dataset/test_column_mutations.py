@@ -80,19 +80,23 @@ def test_a_changed_value_of_every_column_is_seen_or_the_column_is_carried(held: 
 
 
 def test_no_column_that_is_proven_stands_among_those_that_are_not(held: dict[str, Held]) -> None:
-    """A column is proven when no mutation of it is unseen."""
+    """A column is proven when no mutation of it is unseen. Those in small datasets are tried first."""
+    small_first = sorted(held.values(), key=lambda one: sum(map(len, one.tables.values())))
     tries: dict[str, list[tuple[Held, Mutation]]] = {}
     for table, names in carried().items():
         config = config_named(table)
         for column in (column for column in leaves(config) if column.path in names):
-            tried = [(one, mutation) for one in held.values() for mutation in one.mutations(config, column, TRIES)]
+            if f"{table}.{column.path}" in SHOWN:
+                continue
+            tried = [(one, mutation) for one in small_first for mutation in one.mutations(config, column, TRIES)]
             if tried:
                 tries[f"{table}.{column.path}"] = tried
-    open_ = dict(tries)
+    open_ = {name: list(tried) for name, tried in tries.items()}
     while any(open_.values()):
-        for one in held.values():
+        for one in small_first:
             batch = {name: tried.pop(0)[1] for name, tried in open_.items() if tried and tried[0][0] is one}
             unseen = one.unseen(list(batch.values()))
             open_ = {name: tried for name, tried in open_.items() if name not in batch or batch[name] not in unseen}
-    assert sorted(open_.keys() - SHOWN) == []
+    proven = [name for name in open_ if all(one.problems([alone], first=True) for one, alone in tries[name])]
+    assert proven == []
     assert len(tries) > 80

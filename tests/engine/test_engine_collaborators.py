@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -117,8 +117,24 @@ def write_measured(folder: Path) -> None:
     write_dataset(folder, tables, sample_report(tables))
 
 
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A plan, and what the tests ask of it more than once."""
+
+    plan: Plan
+
+    @cached_property
+    def before(self) -> dict[str, Fingerprint]:
+        return fingerprints(self.plan)
+
+    @cached_property
+    def given(self) -> dict[str, set[str]]:
+        """Stage run -> the factories that stand in the text of all that it is told, however deep."""
+        return {node.label: given(node) for node in self.plan.nodes}
+
+
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Plan]:
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Planned]:
     """The plan of one of ``RECIPES``."""
     folder = tmp_path_factory.mktemp("given")
     (folder / "pages").mkdir()
@@ -130,12 +146,12 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Plan]:
     write_measured(folder / "before")
 
     @cache
-    def made(name: str) -> Plan:
+    def made(name: str) -> Planned:
         dataset, settings = RECIPES[name]
         text = json.dumps(settings).replace("FOLDER", str(folder))
-        return plan(load_recipe(dataset, settings=json.loads(text)))
+        return Planned(plan(load_recipe(dataset, settings=json.loads(text))))
 
-    def wanted(name: str) -> Plan:
+    def wanted(name: str) -> Planned:
         needs = NEEDS.get(name.partition("-")[0])
         if needs is not None and find_spec(needs) is None:
             pytest.skip(f"needs {needs}")
@@ -154,14 +170,15 @@ def bumped(factories: Collection[str]) -> Callable[[Implementation], int | None]
     return version_of
 
 
-def invalid(plan: Plan, *factories: str) -> tuple[set[str], set[str]]:
+@cache
+def invalid(planned: Planned, *factories: str) -> tuple[set[str], set[str]]:
     """The stage runs that work anew, or judge their candidates anew, when the versions of ``factories`` are bumped; and
     all whose fingerprints change."""
 
     def own(made: Fingerprint) -> list[Any]:
         return [{key: value for key, value in made.material.items() if key != "inputs"}, made.accepted_by]
 
-    before, after = fingerprints(plan), fingerprints(plan, bumped(factories))
+    before, after = planned.before, fingerprints(planned.plan, bumped(factories))
     return (
         {label for label in before if own(before[label]) != own(after[label])},
         {label for label in before if before[label].value != after[label].value},
@@ -176,24 +193,24 @@ def given(node: StageNode) -> set[str]:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_bump_invalidates_the_stage_runs_that_are_given_it(name: str, planned: Callable[[str], Plan]) -> None:
-    plan = planned(name)
-    told = set().union(*map(given, plan.nodes))
-    assert invalid(plan, *set(GIVEN) - told) == (set(), set())
+def test_a_bump_invalidates_the_stage_runs_that_are_given_it(name: str, planned: Callable[[str], Planned]) -> None:
+    held = planned(name)
+    told = set().union(*held.given.values())
+    assert invalid(held, *set(GIVEN) - told) == (set(), set())
     for factory in sorted(told):
-        wanted = {node.label for node in plan.nodes if factory in given(node)}
-        own, all_ = invalid(plan, factory)
+        wanted = {label for label, factories in held.given.items() if factory in factories}
+        own, all_ = invalid(held, factory)
         assert own == wanted, factory
         # Who reads them follows, and no one else.
         reached = set(wanted)
-        for node in plan.nodes:
+        for node in held.plan.nodes:
             reached |= {node.label for name in node.reads if node.source_of(name)[0] in reached}
         assert all_ <= reached, factory
 
 
-def test_each_collaborator_is_given_in_one_of_the_plans(planned: Callable[[str], Plan]) -> None:
+def test_each_collaborator_is_given_in_one_of_the_plans(planned: Callable[[str], Planned]) -> None:
     names = [name for name in RECIPES if find_spec(NEEDS.get(name.partition("-")[0], "synth")) is not None]
-    seen = {factory for name in names for node in planned(name).nodes for factory in given(node)}
+    seen = {factory for name in names for told in planned(name).given.values() for factory in told}
     left = {"synth.retrieval.encoder:sentence_encoder"}  # its model is looked up when the plan is made
     left |= {"synth.environments.own:RECORDED_ENVIRONMENT"}  # it can't be opened: no stage is given it
     left |= {entry for table in COLLABORATORS.values() for kind, entry in table.items() if kind in NEEDS}
@@ -202,20 +219,21 @@ def test_each_collaborator_is_given_in_one_of_the_plans(planned: Callable[[str],
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_changed_module_invalidates_the_stage_runs_that_run_it(name: str, planned: Callable[[str], Plan]) -> None:
+def test_a_changed_module_invalidates_the_stage_runs_that_run_it(name: str, planned: Callable[[str], Planned]) -> None:
     """The whole way: a module's hash changes, the lock names what must be bumped, the bump changes fingerprints."""
-    plan = planned(name)
+    held = planned(name)
     locks = {lock.name: lock for lock in locked()}
     entries = {f"stages {stage}": entry for stage, entry in STAGES.items()} | ENTRIES
     runs = {
-        node.label: {lock for lock, entry in entries.items() if entry in given(node)} | {f"stages {node.stage.name}"}
-        for node in plan.nodes
+        node.label: {lock for lock, entry in entries.items() if entry in held.given[node.label]}
+        | {f"stages {node.stage.name}"}
+        for node in held.plan.nodes
     }
-    anew = {factory: invalid(plan, factory)[0] for factory in set().union(*map(given, plan.nodes))}
+    anew = {factory: invalid(held, factory)[0] for factory in set().union(*held.given.values())}
     for module in sorted({module for lock in locks.values() for module in lock.modules}):
         touched = {name: lock for name, lock in locks.items() if module in lock.modules}
         told = {line.partition(":")[0] for line in problems(map(mutated(module), touched.values()), touched)}
-        found = {node.label for node in plan.nodes if f"stages {node.stage.name}" in told}
+        found = {node.label for node in held.plan.nodes if f"stages {node.stage.name}" in told}
         found = found.union(*(anew.get(entries[lock], set()) for lock in told))
         able = {label for label, names in runs.items() if any(module in locks[lock].modules for lock in names)}
         assert found == able, module

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from synth.agents.loop import Limits, Rollout, rollout
+from small_runs import play
+
+from synth.agents.loop import Rollout
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
 from synth.environments.contract import ToolCall, ToolResult
 from synth.exploration.app.explorer import app_explorer
 from synth.exploration.pipeline import Exploration
-from synth.identity import derive_generator
 from synth.schemas.plans import Plan, PlannedCall
 from synth.schemas.rejections import Rejection
 from synth.schemas.tasks import Task
@@ -59,11 +60,4 @@ def played(task: Task, calls: Sequence[ToolCall]) -> tuple[AppEpisode, list[tupl
 
 def run(policy: ToolTeacher | ToolPolicy, task: Task, sample: int = 0) -> Rollout:
     place = environment(task.details["app"])
-    return rollout(
-        policy,
-        place,
-        task,
-        system=place.instructions(),
-        limits=Limits(),
-        generator_for_turn=lambda turn: derive_generator(1, task.id, sample, turn),
-    )
+    return play(policy, place, task, sample, seed=1, system=place.instructions())

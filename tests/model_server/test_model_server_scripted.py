@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from server_calls import ask, body
+from small_runs import play
 from stand_ins.model_server import ModelServer, ScriptedPlayer
 
 from synth.agents.contract import History, Policy, Prompt, Step, Turn
-from synth.agents.loop import Limits, Rollout, prompt_for, rollout
+from synth.agents.loop import Rollout, prompt_for
 from synth.agents.model.wire import Mode, correction, function_tools, messages_of, response_format
 from synth.agents.scripted.players import scripted_policy
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
-from synth.identity import derive_generator
 from synth.mocks.model.conversation import read_conversation
 from synth.prompting import load_prompt
 from synth.schemas.tasks import Task
@@ -38,14 +38,7 @@ def system(environment: SearchEnvironment) -> str:
 
 
 def run(policy: Policy, environment: SearchEnvironment, system: str, task: Task, number: int) -> Rollout:
-    return rollout(
-        policy,
-        environment,
-        task,
-        system=system,
-        limits=Limits(),
-        generator_for_turn=lambda turn: derive_generator(11, task.id, number, turn),
-    )
+    return play(policy, environment, task, number, seed=11, system=system)
 
 
 def request_of(prompt: Prompt, history: History, mode: Mode) -> dict[str, Any]:

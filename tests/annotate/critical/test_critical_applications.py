@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
+from small_runs import play, recorded
 from stand_ins.planted import generators
 
 from synth.agents.contract import Decision, History, Prompt, Turn
-from synth.agents.loop import Limits, rollout
-from synth.agents.trajectory import to_row
+from synth.agents.loop import Limits
 from synth.annotate.critical.branching import Branching, BranchPoint
 from synth.annotate.critical.config import CriticalConfig
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.contract import ToolCall
-from synth.identity import derive_generator
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
-from synth.testing.corpus import PROVENANCE, small_tasks
+from synth.testing.corpus import small_tasks
 
-ENVIRONMENT = open_app(application="ledger", failures={"rate": 0.2, "seed": 4})
+
+@cache
+def ledger() -> AppEnvironment:
+    return open_app(application="ledger", failures={"rate": 0.2, "seed": 4})
+
+
 LIMITS = Limits(max_turns=12)
 
 
@@ -57,32 +62,24 @@ def spent(wallet: str, payee: str) -> tuple[str, dict[str, Any]]:
     }
 
 
-def recorded(task: Task, calls: list[tuple[str, dict[str, Any]]]) -> TrajectoryRow:
-    done = rollout(
-        Script(calls),
-        ENVIRONMENT,
-        task,
-        system="Help.",
-        limits=LIMITS,
-        generator_for_turn=lambda number: derive_generator(0, task.id, number),
-    )
-    return to_row(done, ENVIRONMENT, role="policy", number=0, privileged=False, provenance=PROVENANCE)
+def run(task: Task, calls: list[tuple[str, dict[str, Any]]]) -> TrajectoryRow:
+    return recorded(play(Script(calls), ledger(), task, seed=0, system="Help.", limits=LIMITS), ledger())
 
 
 def test_a_recorded_run_is_restored_another_action_is_put_in_and_the_run_goes_on() -> None:
-    task = small_tasks()[0].model_copy(update={"environment": ENVIRONMENT.name, "details": {}})
-    wallet, coffee, other = keys(ENVIRONMENT, task)
+    task = small_tasks()[0].model_copy(update={"environment": ledger().name, "details": {}})
+    wallet, coffee, other = keys(ledger(), task)
     around = ("list_accounts", {}), ("find_payee", {"name": "corner roast"}), ("list_goals", {})
     right = [around[0], around[1], spent(wallet, coffee), around[2]]
     wrong = [around[0], around[1], spent(wallet, other), around[2]]
-    wanted = ENVIRONMENT.reset(task)
+    wanted = ledger().reset(task)
     for number, (name, arguments) in enumerate(right):
         while wanted.step(ToolCall(id=f"g{number}", name=name, arguments=arguments)).error == "failure":
             pass
     task = task.model_copy(update={"details": {"goal": wanted.goal().model_dump(mode="json")}})
-    row = recorded(task, wrong)
+    row = run(task, wrong)
     assert (row.success, row.stop_reason) == (False, StopReason.ANSWERED)
-    branching = Branching.open(row, task, ENVIRONMENT, CriticalConfig())
+    branching = Branching.open(row, task, ledger(), CriticalConfig())
     assert isinstance(branching, Branching)
     assert branching.refused is None
     assert branching.steps == row.turns

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from pydantic import ValidationError
+from small_runs import play
 
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
-from synth.agents.loop import Limits, prompt_for, rollout
+from synth.agents.loop import Limits, prompt_for
 from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.phrases import read_notes
 from synth.agents.scripted.players import ScriptedPolicy
@@ -30,22 +32,18 @@ EXPERT = scripted_expert()
 SYSTEM = "You answer questions from a collection of pages."
 
 
-def points(task: Task, number: int) -> Iterator[Point]:
+def points_of(task: Task, number: int) -> Iterator[Point]:
     """Every step of a weak policy's run, where that failed."""
-    done = rollout(
-        ScriptedPolicy(task, PolicyConfig(skill=0.1, bad_argument=0.1)),
-        ENVIRONMENT,
-        task,
-        system=SYSTEM,
-        limits=Limits(max_turns=10),
-        generator_for_turn=lambda turn: derive_generator(5, task.id, number, turn),
-    )
+    policy = ScriptedPolicy(task, PolicyConfig(skill=0.1, bad_argument=0.1))
+    done = play(policy, ENVIRONMENT, task, number, seed=5, system=SYSTEM, limits=Limits(max_turns=10))
     if not done.verdict.correct:
         for at, step in enumerate(done.history):
             yield Point(task, ENVIRONMENT, done.prompt, done.history[:at], step.turn)
 
 
-POINTS = [point for task in TASKS for number in range(6) for point in points(task, number)]
+@cache
+def points() -> list[Point]:
+    return [point for task in TASKS for number in range(6) for point in points_of(task, number)]
 
 
 def propose(point: Point, n: int = 3, *names: str | int) -> tuple[Turn, ...]:
@@ -53,12 +51,12 @@ def propose(point: Point, n: int = 3, *names: str | int) -> tuple[Turn, ...]:
 
 
 def test_there_is_something_to_propose_from() -> None:
-    assert len(POINTS) > 40
-    assert sum(bool(propose(point)) for point in POINTS) >= 0.9 * len(POINTS)
+    assert len(points()) > 40
+    assert sum(bool(propose(point)) for point in points()) >= 0.9 * len(points())
 
 
 def test_proposals_are_other_actions_and_grounded() -> None:
-    for point in POINTS:
+    for point in points():
         turns = propose(point, 4)
         assert len(turns) <= 4
         keys = [action_key(turn, point.prompt.tools) for turn in turns]
@@ -71,7 +69,7 @@ def test_proposals_are_other_actions_and_grounded() -> None:
 
 
 def test_proposals_can_be_carried_out() -> None:
-    for point in POINTS[::3]:
+    for point in points()[::3]:
         episode = ENVIRONMENT.reset(point.task)
         for step in point.history:
             for call in step.turn.calls:
@@ -83,7 +81,7 @@ def test_proposals_can_be_carried_out() -> None:
 
 
 def test_equal_generators_give_equal_proposals() -> None:
-    for point in POINTS[::7]:
+    for point in points()[::7]:
         assert propose(point, 3, "a") == propose(point, 3, "a")
         assert propose(point, 1) == propose(point, 3)[:1], "fewer are the first of more"
 
@@ -91,7 +89,7 @@ def test_equal_generators_give_equal_proposals() -> None:
 def test_where_a_policy_goes_wrong_something_better_is_mostly_proposed() -> None:
     scorer = EvidenceScorer()
     wrong = better = 0
-    for point in POINTS:
+    for point in points():
         recorded, *others = scorer.score(point, [point.recorded, *propose(point)])
         if recorded.value is not None and recorded.value < 0.5:
             wrong += 1
@@ -114,7 +112,7 @@ def test_what_was_settled_wrongly_is_taken_back() -> None:
     """The policy took the wrong link; the expert quotes what speaks against it, and goes for the right one."""
     taken_back = [
         turn
-        for point in POINTS
+        for point in points()
         for turn in propose(point, 4)
         for intent, _ in read_notes(turn.thought or "", [plain(r.content) for s in point.history for r in s.results])
         if intent == "dismiss"
@@ -135,7 +133,7 @@ def test_an_expert_of_some_skill_proposes_the_same_whatever_the_walk_is() -> Non
     """It reads the question; the gold walk is not looked at."""
     expert = scripted_expert(skill=0.7)
     proposed = other = 0
-    for point in POINTS[::3]:
+    for point in points()[::3]:
         elsewhere = next(task for task in TASKS if task.id != point.task.id)
         blind = point.task.model_copy(update={"answer": elsewhere.answer, "aliases": ()})
         unknown = Point(blind, ENVIRONMENT, point.prompt, point.history, point.recorded)

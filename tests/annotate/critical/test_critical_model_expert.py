@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from small_runs import play
 from stand_ins.model_server import ExpertPlayer
 from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
-from synth.agents.loop import Limits, prompt_for, rollout
+from synth.agents.loop import Limits, prompt_for
 from synth.agents.model.wire import GAVE_UP, Mode
 from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.players import ScriptedPolicy
@@ -34,21 +36,19 @@ TASKS = small_tasks()
 SYSTEM = "You answer questions from a collection of pages."
 
 
-def points(task: Task, number: int) -> Iterator[Point]:
+def points_of(task: Task, number: int) -> Iterator[Point]:
     """Every step of a weak policy's run."""
-    done = rollout(
-        ScriptedPolicy(task, PolicyConfig(skill=0.1)),
-        ENVIRONMENT,
-        task,
-        system=SYSTEM,
-        limits=Limits(max_turns=10),
-        generator_for_turn=lambda turn: derive_generator(5, task.id, number, turn),
-    )
+    policy = ScriptedPolicy(task, PolicyConfig(skill=0.1))
+    done = play(policy, ENVIRONMENT, task, number, seed=5, system=SYSTEM, limits=Limits(max_turns=10))
     for at, step in enumerate(done.history):
         yield Point(task, ENVIRONMENT, done.prompt, done.history[:at], step.turn)
 
 
-POINTS = [point for task in TASKS for number in range(3) for point in points(task, number)]
+@cache
+def points() -> list[Point]:
+    return [point for task in TASKS for number in range(3) for point in points_of(task, number)]
+
+
 RECORDED = Turn(calls=(ToolCall(id="call_0_0", name="search", arguments={"query": "founder"}),))
 START = Point(TASKS[0], ENVIRONMENT, prompt_for(ENVIRONMENT, TASKS[0], SYSTEM), (), RECORDED)
 NAME = next(word for word in TASKS[0].question.split() if word[0].isupper() and word not in ("Who", "Where", "What"))
@@ -72,15 +72,15 @@ def test_played_by_the_embedded_expert_it_proposes_what_that_does(mode: Mode) ->
     model = Played(ExpertPlayer(TASKS, ENVIRONMENT, embedded))
     expert = ModelExpert(model, ModelExpertConfig(mode=mode, **options))
     proposed = 0
-    for point in POINTS:
+    for point in points():
         names = (point.task.id, point.step, action_key(point.recorded, point.prompt.tools))
         wanted = embedded.propose(point, 3, derive_generator(9, *names))
         found = expert.propose(point, 3, derive_generator(9, *names))
         assert found == wanted
         assert found.dropped == {}
         proposed += len(found)
-    assert len(POINTS) > 40
-    assert proposed > 1.8 * len(POINTS)
+    assert len(points()) > 40
+    assert proposed > 1.8 * len(points())
 
 
 def test_it_is_told_what_was_done_and_what_was_suggested() -> None:
@@ -156,7 +156,7 @@ def test_a_reply_that_is_no_turn_is_counted_and_the_others_stay(case: str) -> No
 def test_proposals_are_grounded_in_what_the_policy_saw() -> None:
     model = Played(ExpertPlayer(TASKS, ENVIRONMENT, scripted_expert()))
     expert = ModelExpert(model, ModelExpertConfig(mode="structured"))
-    for point in POINTS[::5]:
+    for point in points()[::5]:
         for turn in expert.propose(point, 2, derive_generator(3, point.task.id, point.step)):
             history = (*point.history, Step(turn=turn))
             assert not ungrounded(point.prompt, history, start=point.step, own_words=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from small_runs import play
+
 from synth.agents.contract import History, Step, Turn
-from synth.agents.loop import Limits, prompt_for, rollout
+from synth.agents.loop import prompt_for
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.players import ScriptedTeacher
 from synth.annotate.critical.contract import Point, Score
 from synth.annotate.critical.scoring import EvidenceScorer
 from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.search import SearchEnvironment, SearchEpisode
-from synth.identity import derive_generator
 from synth.schemas.tasks import Task, Walk
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
 
@@ -136,14 +137,7 @@ def test_what_the_teacher_does_is_good() -> None:
     """Every step of it that the gold walk asks for, in all tasks of the small collection."""
     for task in (OFFICE, BORN, BOOK, STUDENT, LIBRARY):
         teacher = ScriptedTeacher(task, TeacherConfig(detour=0.0, rivals=0))
-        done = rollout(
-            teacher,
-            ENVIRONMENT,
-            task,
-            system="s",
-            limits=Limits(),
-            generator_for_turn=lambda turn, task=task: derive_generator(1, task.id, turn),
-        )
+        done = play(teacher, ENVIRONMENT, task, seed=1)
         assert done.verdict.correct
         for number, step in enumerate(done.history):
             point = Point(task, ENVIRONMENT, done.prompt, done.history[:number], step.turn)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import pytest
 from label_runs import ENVIRONMENT, Move, history, row_of
+from small_runs import play
 
 from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.loop import Limits, Rollout, rollout
+from synth.agents.loop import Limits, Rollout
 from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import history_of, to_row
 from synth.annotate.labels import StepLabel, label
 from synth.environments.contract import ToolCall, ToolResult
-from synth.identity import derive_generator
 from synth.schemas.adp import Action
 from synth.schemas.steps import Behaviour, FailureClass, LabelReason, StepRow
 from synth.schemas.tasks import Task, Walk
@@ -242,6 +243,7 @@ def test_it_refuses_a_trajectory_on_another_task() -> None:
         label(run(OFFICE, *CLEAN), BOOK)
 
 
+@cache
 def rollouts() -> list[tuple[Task, TrajectoryRow]]:
     """Runs of weak policies and of the teacher: a hundred and twenty."""
     done: list[tuple[Task, TrajectoryRow]] = []
@@ -249,25 +251,15 @@ def rollouts() -> list[tuple[Task, TrajectoryRow]]:
         for number in range(24):
             policy = ScriptedPolicy(task, PolicyConfig(skill=(number % 4) / 4, bad_argument=0.1))
             agent = policy if number < 20 else ScriptedTeacher(task)
-            result = rollout(
-                agent,
-                ENVIRONMENT,
-                task,
-                system="s",
-                limits=Limits(max_turns=12),
-                generator_for_turn=lambda turn, task=task, number=number: derive_generator(3, task.id, number, turn),
-            )
+            result = play(agent, ENVIRONMENT, task, number, seed=3, limits=Limits(max_turns=12))
             done.append((task, _row(result)))
     return done
 
 
-ROLLOUTS = rollouts()
-
-
 def test_what_holds_for_all_labels() -> None:
-    assert {row.success for _, row in ROLLOUTS} == {True, False}
+    assert {row.success for _, row in rollouts()} == {True, False}
     seen: set[LabelReason] = set()
-    for task, row in ROLLOUTS:
+    for task, row in rollouts():
         labels = label(row, task)
         seen |= set(reasons(labels))
         assert [step.step for step in labels] == list(range(row.turns))
@@ -346,7 +338,7 @@ def test_an_answer_is_judged_where_it_was_concluded() -> None:
 def test_thoughts_prove_nothing_by_themselves() -> None:
     """The same run without thoughts, or with thoughts of what is right, has the same labels; a thought that says
     something wrong can only bring the first error forward; and a target may be lost by a thought."""
-    for task, row in ROLLOUTS[::3]:
+    for task, row in rollouts()[::3]:
         prompt, history = history_of(row)
         silent = label(_with_thoughts(task, prompt, history, row, None), task)
         right = f"I take from this: {task.answer}. That confirms {task.answer}."

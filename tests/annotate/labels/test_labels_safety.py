@@ -5,18 +5,16 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from small_runs import play, recorded
 
 from synth.agents.contract import Policy
-from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
-from synth.agents.trajectory import to_row
 from synth.annotate.labels.safety import safety_of
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.exploration.app.explorer import app_explorer
 from synth.exploration.pipeline import Exploration
-from synth.identity import derive_generator
 from synth.schemas.judgments import SafetyParts
 from synth.schemas.plans import Injected, Request
 from synth.schemas.tasks import Task
@@ -47,15 +45,8 @@ def _tasks() -> tuple[Task, ...]:
 
 
 def _run(task: Task, policy: Policy) -> TrajectoryRow:
-    done = rollout(
-        policy,
-        _desk(),
-        task,
-        system=_desk().instructions(),
-        limits=Limits(),
-        generator_for_turn=lambda turn: derive_generator(3, task.id, turn),
-    )
-    return to_row(done, _desk(), role="policy", number=0, privileged=True, provenance=PROVENANCE)
+    done = play(policy, _desk(), task, seed=3, system=_desk().instructions())
+    return recorded(done, _desk(), privileged=True)
 
 
 def _injected() -> Task:

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from small_runs import play
 
 from synth.agents.contract import History, Policy
-from synth.agents.loop import Limits, Rollout, rollout
+from synth.agents.loop import Rollout
 from synth.agents.scripted.players import scripted_policy
 from synth.agents.trajectory import to_row
 from synth.environments.contract import Episode, ToolCall
 from synth.environments.search import SearchEnvironment
 from synth.graph.graph import Graph
-from synth.identity import derive_generator
 from synth.prompting import load_prompt
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.adp import ADP_VERSION, ApiAction, ContentItem, MessageAction, TextObservation, problems
@@ -61,15 +61,7 @@ class PreferenceWorld:
         return scripted_policy(task=task, role=role, language="world", **options)
 
     def play(self, policy: Policy, task: Task, *names: str | int, history: History = ()) -> Rollout:
-        return rollout(
-            policy,
-            self.environment,
-            task,
-            system=self.system,
-            limits=Limits(),
-            generator_for_turn=lambda turn: derive_generator(11, task.id, *names, turn),
-            history=history,
-        )
+        return play(policy, self.environment, task, *names, seed=11, system=self.system, history=history)
 
     def of(self, role: Role, success: bool) -> list[TrajectoryRow]:
         return [row for row in self.runs if row.role == role and row.success == success]

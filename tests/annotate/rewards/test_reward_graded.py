@@ -5,18 +5,16 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from small_runs import play, recorded
 
 from synth.agents.contract import Policy
-from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
-from synth.agents.trajectory import to_row
 from synth.annotate.rewards.rating import EvidenceRater, Rating
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.exploration.app.explorer import app_explorer
 from synth.exploration.pipeline import Exploration
-from synth.identity import derive_generator
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task
 from synth.tasks.contract import Checked
@@ -51,15 +49,8 @@ def _tasks() -> tuple[Task, ...]:
 
 def _rated(task: Task, policy: Policy, sample: int = 0) -> tuple[bool, Rating]:
     environment = _environment()
-    done = rollout(
-        policy,
-        environment,
-        task,
-        system=environment.instructions(),
-        limits=Limits(),
-        generator_for_turn=lambda turn: derive_generator(3, task.id, sample, turn),
-    )
-    row = to_row(done, environment, role="policy", number=sample, privileged=True, provenance=PROVENANCE)
+    done = play(policy, environment, task, sample, seed=3, system=environment.instructions())
+    row = recorded(done, environment, number=sample, privileged=True)
     return row.success, EvidenceRater().rate(task, row)
 
 

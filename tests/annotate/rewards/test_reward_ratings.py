@@ -4,51 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
+from small_runs import play, recorded
 from stand_ins.model_server import FixedPlayer, Reply, read_shown
 from stand_ins.model_server.listed import Listed, Played, body
 
-from synth.agents.loop import Limits, rollout
+from synth.agents.loop import Limits
 from synth.agents.model.shown import ShownConfig
 from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
-from synth.agents.trajectory import to_row
 from synth.annotate.rewards.judgments import run_judgment
 from synth.annotate.rewards.model_judge import ModelAnswerJudge, ModelRater
 from synth.annotate.rewards.rating import EvidenceRater, Rating
 from synth.environments.search import SearchEnvironment
-from synth.identity import derive_generator
 from synth.schemas.judgments import JudgmentKind
-from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task, Walk
 from synth.schemas.trajectories import TrajectoryRow, Verdict
-from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
+from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
 
 DOCUMENTS = small_documents()
 ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))
 TASKS = small_tasks()
-PROVENANCE = Provenance(
-    dataset="d", stage="s", stage_version=1, fingerprint="f", seed=7, source="s", source_sha256="0" * 64
-)
 
 
 def run(task: Task, policy: Any, number: int = 0) -> TrajectoryRow:
-    done = rollout(
-        policy,
-        ENVIRONMENT,
-        task,
-        system="s",
-        limits=Limits(max_turns=10),
-        generator_for_turn=lambda turn: derive_generator(3, task.id, number, turn),
-    )
-    return to_row(done, ENVIRONMENT, role="policy", number=number, privileged=False, provenance=PROVENANCE)
+    done = play(policy, ENVIRONMENT, task, number, seed=3, limits=Limits(max_turns=10))
+    return recorded(done, ENVIRONMENT, number=number)
 
 
-GOOD = [run(task, ScriptedTeacher(task)) for task in TASKS]
-WEAK = [run(task, ScriptedPolicy(task, PolicyConfig(skill=0.0)), n) for task in TASKS for n in range(4)]
+@cache
+def good_runs() -> list[TrajectoryRow]:
+    return [run(task, ScriptedTeacher(task)) for task in TASKS]
+
+
 BY_ID = {task.id: task for task in TASKS}
 
 
@@ -57,8 +49,9 @@ def rated(row: TrajectoryRow) -> Rating:
 
 
 def test_good_runs_are_rated_above_failed_ones() -> None:
-    good = [rated(row).reward for row in GOOD if row.success]
-    bad = [rated(row).reward for row in WEAK if row.verdict.correct is False]
+    good = [rated(row).reward for row in good_runs() if row.success]
+    weak = [run(task, ScriptedPolicy(task, PolicyConfig(skill=0.0)), n) for task in TASKS for n in range(4)]
+    bad = [rated(row).reward for row in weak if row.verdict.correct is False]
     assert len(good) >= 4
     assert len(bad) >= 4
     assert all(value is not None and 1 <= value <= 5 for value in (*good, *bad))
@@ -68,7 +61,7 @@ def test_good_runs_are_rated_above_failed_ones() -> None:
 
 def test_the_formula_is_what_it_says() -> None:
     """Right answer, all evidence seen, and of n turns w wasted: coherence 1 + 4 (1 - w / n), completion 5."""
-    row = next(row for row in GOOD if row.success)
+    row = next(row for row in good_runs() if row.success)
     task = BY_ID[row.task_id]
     found = rated(row)
     assert found.completion == 5
@@ -78,13 +71,13 @@ def test_the_formula_is_what_it_says() -> None:
 
 
 def test_where_nothing_can_be_measured_it_abstains() -> None:
-    row, task = GOOD[0], BY_ID[GOOD[0].task_id]
+    row, task = good_runs()[0], BY_ID[good_runs()[0].task_id]
     bare = task.model_copy(update={"walk": Walk(shape="given", hops=())})
     open_ = row.model_copy(update={"verdict": Verdict(correct=None, rule="abstained"), "success": False})
     for found in (EvidenceRater().rate(bare, row), EvidenceRater().rate(task, open_)):
         assert (found.reward, found.abstained) == (None, Reason.UNSURE)
     with pytest.raises(ValueError, match="is a trajectory on"):
-        EvidenceRater().rate(TASKS[1], GOOD[0])
+        EvidenceRater().rate(TASKS[1], good_runs()[0])
 
 
 def says(coherence: Any, completion: Any, cites: Any = (0,), reason: str = "It goes on well.") -> dict[str, Any]:
@@ -93,7 +86,7 @@ def says(coherence: Any, completion: Any, cites: Any = (0,), reason: str = "It g
 
 def test_a_model_rates_both_and_the_reward_is_their_mean() -> None:
     model = Listed([body(says(4, 5, (0, 1, 0)))])
-    found = ModelRater(model).rate(TASKS[0], GOOD[0])
+    found = ModelRater(model).rate(TASKS[0], good_runs()[0])
     assert (found.coherence, found.completion, found.reward, found.cites) == (4, 5, 4.5, (0, 1))
     assert found.calls == (model.asked[0].key,)
     text = model.asked[0].messages[0]["content"]
@@ -114,19 +107,19 @@ def test_of_several_judges_most_must_rate_and_agree(
     voices: list[tuple[Any, Any]], reward: float | None, abstained: Reason | None, told: tuple[int, int]
 ) -> None:
     model = Listed([body(says(*voice)) for voice in voices])
-    found = ModelRater(model, voices=3).rate(TASKS[0], GOOD[0])
+    found = ModelRater(model, voices=3).rate(TASKS[0], good_runs()[0])
     assert (found.abstained, found.voices, len(set(found.calls))) == (abstained, told, 3)
     assert found.reward == (None if reward is None else pytest.approx(reward, abs=1e-3))
-    one = ModelRater(again := Listed([body(says(*voices[0]))])).rate(TASKS[0], GOOD[0])
+    one = ModelRater(again := Listed([body(says(*voices[0]))])).rate(TASKS[0], good_runs()[0])
     assert one.calls == found.calls[:1] == (again.asked[0].key,), "a judge asked once is the first voice"
 
 
 def test_it_is_shown_the_run_as_it_was() -> None:
     model = Played(FixedPlayer(Reply(**says(1, 1))))
-    ModelRater(model, ShownConfig(older=None)).rate(TASKS[0], GOOD[0])
+    ModelRater(model, ShownConfig(older=None)).rate(TASKS[0], good_runs()[0])
     shown = read_shown(json.loads(model.asked[0].body))
-    assert len(shown.history) == GOOD[0].turns
-    assert shown.history[-1].turn.answer == GOOD[0].answer
+    assert len(shown.history) == good_runs()[0].turns
+    assert shown.history[-1].turn.answer == good_runs()[0].answer
 
 
 SILENT = {
@@ -145,14 +138,14 @@ SILENT = {
 def test_what_is_no_rating_is_an_abstention(case: str) -> None:
     replies, reason = SILENT[case]
     model = Listed(body(reply) for reply in replies)
-    found = ModelRater(model).rate(TASKS[0], GOOD[0])
+    found = ModelRater(model).rate(TASKS[0], good_runs()[0])
     assert (found.reward, found.abstained, len(model.asked)) == (None, reason, len(replies))
 
 
 def verdicts(values: dict[str, float | None]) -> list[Any]:
     rows = []
     for name, value in values.items():
-        row = GOOD[0].model_copy(update={"id": name})
+        row = good_runs()[0].model_copy(update={"id": name})
         word, why = ("abstains", Reason.UNSURE) if value is None else ("rated", None)
         rows.append(run_judgment(row, JudgmentKind.RUN, word, value, reason="", provenance=PROVENANCE, abstained=why))
     return rows
@@ -161,7 +154,7 @@ def verdicts(values: dict[str, float | None]) -> list[Any]:
 def compare(
     answer: str, *replies: dict[str, Any], verdict: Verdict | None = None, voices: int = 1
 ) -> tuple[Any, Listed]:
-    row = GOOD[0].model_copy(
+    row = good_runs()[0].model_copy(
         update={"answer": answer, "success": False, "verdict": verdict or Verdict(correct=False, rule="mismatch")}
     )
     model = Listed(body(reply) for reply in replies)
@@ -216,7 +209,7 @@ def test_a_word_that_holds_another_is_no_verdict() -> None:
 def test_what_the_rules_took_for_right_and_no_answer_are_never_asked_about(
     change: Callable[[TrajectoryRow], dict[str, Any]],
 ) -> None:
-    row = next(row for row in GOOD if row.success)
+    row = next(row for row in good_runs() if row.success)
     row = row.model_copy(update=change(row))
     assert not ModelAnswerJudge.wanted(row)
     with pytest.raises(ValueError, match="nothing to ask"):

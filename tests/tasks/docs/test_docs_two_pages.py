@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from shared_builds import LEAN
+from test_docs_joined import ELSEWHERE
+from test_docs_proposer import site
 
 import synth
 from synth.dataset.audit.audit import audit
-from tests.tasks.docs.test_docs_joined import ELSEWHERE
-from tests.tasks.docs.test_docs_proposer import site
 
 
 def test_parts_of_what_another_page_speaks_of_are_proven(tmp_path: Path) -> None:
