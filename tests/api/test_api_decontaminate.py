@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shared_builds
 from shared_builds import world_store
 
 import synth
@@ -24,12 +25,7 @@ from synth.schemas.tasks import Task
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,
-    "critical": None,
-    "preferences": None,
-    "distractors": None,
-    "contexts": None,
-    "difficulty": None,
-    "rl": False,
+    **shared_builds.LEAN,
     "roles": {"policy": {"rollouts": 1}},
 }
 TASKS = 16

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shared_builds
 from shared_builds import world_store
 from stand_ins.model_server import JobPlayer, ModelServer
 
@@ -23,12 +24,7 @@ from synth.schemas.writing import QuestionRewriteRow
 
 SETTINGS: dict[str, Any] = {
     "source.entities": 600,
-    "critical": None,
-    "preferences": None,
-    "distractors": None,
-    "contexts": None,
-    "difficulty": None,
-    "rl": False,
+    **shared_builds.LEAN,
     "roles.policy.rollouts": 1,
     "questions.shapes": {"composition": 0.5, "conjunction": 0.5},
     "questions.obfuscation": {0: 1.0},

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shared_builds
 from shared_builds import world_store
 from stand_ins.model_server import JobPlayer, ModelServer
 
@@ -22,12 +23,7 @@ from synth.schemas.facts import FactRow
 from synth.schemas.rejections import Reason
 
 LEAN: dict[str, Any] = {
-    "critical": None,
-    "preferences": None,
-    "distractors": None,
-    "contexts": None,
-    "difficulty": None,
-    "rl": False,
+    **shared_builds.LEAN,
     "roles.policy.rollouts": 1,
 }
 PAGES = 120

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shared_builds
 from api_builds import build_command
 from stand_ins import forked
 from stand_ins.call_log import intents
@@ -30,12 +31,7 @@ TASKS = 4
 KILLS, IN_FLIGHT = 10, 16
 LEAN: dict[str, Any] = {
     "questions": {"kind": "proposed", "harden": 1},
-    "critical": None,
-    "preferences": None,
-    "distractors": None,
-    "contexts": None,
-    "difficulty": None,
-    "rl": False,
+    **shared_builds.LEAN,
 }
 MILLS = (
     *("Ash", "Birch", "Cedar", "Elder", "Fir", "Hazel", "Juniper", "Larch", "Maple", "Nutwood", "Oak", "Pine"),

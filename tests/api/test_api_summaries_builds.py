@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shared_builds
 from stand_ins.model_server import ModelServer, SummarizerPlayer
 
 import synth
@@ -16,12 +17,7 @@ from synth.schemas.rejections import Reason
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,
-    "critical": None,
-    "preferences": None,
-    "distractors": None,
-    "contexts": None,
-    "difficulty": None,
-    "rl": False,
+    **shared_builds.LEAN,
     "summaries": {"over": 1_000, "size": 700},
 }
 

@@ -23,12 +23,7 @@ from synth.schemas.rejections import Reason
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,
-    "critical": None,
-    "preferences": None,
-    "distractors": None,
-    "contexts": None,
-    "difficulty": None,
-    "rl": False,
+    **shared_builds.LEAN,
     "roles.policy.rollouts": 1,
 }
 TASKS = 8

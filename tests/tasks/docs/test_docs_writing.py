@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import shared_builds
 from stand_ins.model_server import JobPlayer, ModelServer
 from test_docs_proposer import site
 
@@ -15,12 +16,7 @@ from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 
 SETTINGS: dict[str, Any] = {
-    "critical": None,
-    "preferences": None,
-    "distractors": None,
-    "contexts": None,
-    "difficulty": None,
-    "rl": False,
+    **shared_builds.LEAN,
     "roles.policy.rollouts": 1,
 }
 TASKS = 6
