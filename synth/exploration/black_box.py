@@ -30,6 +30,9 @@ class SeenProposer:
         self._tools = {tool.name: tool for tool in environment.tools()}
         self._pool = _Pool(hints)
 
+    def tool(self, episode: Episode, generator: np.random.Generator) -> str | None:
+        return None
+
     def arguments(
         self, tool: str, episode: Episode, coverage: Coverage, generator: np.random.Generator
     ) -> dict[str, Any] | None:

@@ -120,6 +120,9 @@ class Coverage:
 class Proposer(Protocol):
     """Chooses the arguments of calls. One proposer serves one walk."""
 
+    def tool(self, episode: Episode, generator: np.random.Generator) -> str | None:
+        """The tool of the next call, where what is used tells it. None = one that had an effect rarely."""
+
     def arguments(
         self, tool: str, episode: Episode, coverage: Coverage, generator: np.random.Generator
     ) -> dict[str, Any] | None:
@@ -226,7 +229,7 @@ class Explorer:
     ) -> ToolCall | None:
         """A call that is not known to have no effect in this state; None where none is found."""
         for _ in range(_TRIES):
-            name = self._tool(proposer, generator)
+            name = proposer.tool(episode, generator) or self._tool(proposer, generator)
             arguments = None if name is None else proposer.arguments(name, episode, self.coverage, generator)
             if name is None or arguments is None:
                 continue

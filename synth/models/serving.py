@@ -14,7 +14,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from synth.errors import InputError
+from synth.guardian import guarded
 from synth.models.contract import EndpointDown, ServeOptions
 from synth.redaction import Redactor, secrets_of
 
@@ -32,19 +32,6 @@ EXECUTABLE = "SYNTH_VLLM"
 """Environment variable that names the executable where the options do not."""
 _GRACE = 15.0
 """Seconds that a server has to stop when it is asked to."""
-
-# Ends with this process however that ends (SIGKILL included), and is not reached by a terminal's Ctrl-C, so that
-# calls in flight can still be answered.
-_LAUNCHER = """
-import ctypes, os, signal, sys
-parent = int(sys.argv[1])
-os.setsid()
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-if os.getppid() != parent:
-    sys.exit("the process that wanted this server is gone")
-os.execvp(sys.argv[2], sys.argv[2:])
-"""
 
 
 class Server:
@@ -250,11 +237,12 @@ def _environment(further: Mapping[str, str]) -> dict[str, str]:
 
 def _launch(command: list[str], environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", _LAUNCHER, str(os.getpid()), *command],
+        guarded(*command),
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
         env=dict(environment),
+        start_new_session=True,  # a terminal's Ctrl-C does not reach it: calls in flight can still be answered
     )
 
 
@@ -262,7 +250,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """Stop a process and its whole session: politely, then not."""
     for wanted, patience in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 5.0)):
         try:
-            os.killpg(process.pid, wanted)  # the launcher made it the leader of a session
+            os.killpg(process.pid, wanted)  # it leads a session
         except (ProcessLookupError, PermissionError):
             break
         if process.poll() is None:

@@ -62,6 +62,9 @@ class RowProposer:
     def __init__(self, environment: AppEnvironment) -> None:
         self.environment = environment
 
+    def tool(self, episode: Episode, generator: np.random.Generator) -> str | None:
+        return None
+
     def arguments(
         self, tool: str, episode: Episode, coverage: Coverage, generator: np.random.Generator
     ) -> Values | None:

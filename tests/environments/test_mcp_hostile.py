@@ -42,7 +42,8 @@ def do(environment: McpEnvironment, *calls: tuple[str, dict[str, Any]]) -> list[
 
 
 def children() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True) if "mcp_server.py" in " ".join(_line(child))]
+    lines = [(child, " ".join(_line(child))) for child in psutil.Process().children(recursive=True)]
+    return [child for child, line in lines if "mcp_server.py" in line and "guardian.py" not in line]
 
 
 def _line(process: psutil.Process) -> list[str]:
@@ -370,7 +371,7 @@ def test_servers_end_with_a_process_that_is_killed_or_ends_without_closing(end: 
         assert holder.stdout.readline().strip().isdigit()
         if end == "waits":
             servers = [child for child in holder.children(recursive=True) if "mcp_server.py" in " ".join(_line(child))]
-            assert len(servers) == 1
+            assert len(servers) == 2  # with its guardian
             holder.kill()
             psutil.wait_procs(servers, timeout=20)
             assert not [server for server in servers if server.is_running() and server.status() != "zombie"]

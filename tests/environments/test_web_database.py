@@ -13,6 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from synth.environments.trust import untrusted
+from synth.environments.web.application import without_sessions
 from synth.environments.web.clock import Clock
 from synth.environments.web.database import Unreadable, primary_keys, read_tables
 from synth.environments.web.definition import WebConfig
@@ -170,3 +171,51 @@ def test_files_of_an_application_are_fetched_once_and_what_is_made_each_time() -
 )
 def test_excerpts_and_markup_are_not_asked_for(fact: tuple[str, str, str], sayable: bool) -> None:
     assert is_sayable(fact) is sayable
+
+
+def test_a_time_that_is_kept_as_text_and_a_session_are_not_the_state() -> None:
+    clock = Clock("2026-03-02T09:00:00Z")
+    assert clock.without_present(["1772442009", "1772442009000000", "1772400000", "seat 1772442009"]) == [
+        "(now)",
+        "(now)",
+        "1772400000",
+        "seat 1772442009",
+    ]
+    tables = {"session": [{"sid": "e569765f1a2af71effab0dd6", "name": "Robin"}], "note": [{"text": "dark"}]}
+    names = {"e569765f1a2af71effab0dd6": "(cookie trac)"}
+    assert without_sessions(tables, names) == {
+        "session": [{"sid": "(cookie trac)", "name": "Robin"}],
+        "note": [{"text": "dark"}],
+    }
+
+
+class Lacking(Files):
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_error(404)
+
+    do_POST = do_GET
+
+
+def test_a_picture_that_is_lacking_is_asked_for_once_until_something_is_sent() -> None:
+    application = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Lacking)
+    threading.Thread(target=application.serve_forever, daemon=True).start()
+    picture, page = {"Accept": "image/avif,*/*"}, {"Accept": "text/html"}
+    try:
+        files: dict[str, Reply] = {}
+        answer = forward(application.server_port, "http://site.test", None, 10.0, files)
+        for _ in range(3):
+            assert answer(Request("GET", "/logo.png", picture, b"")).status == 404
+            assert answer(Request("GET", "/none", page, b"")).status == 404
+        assert Lacking.asked == ["/logo.png", "/none", "/none", "/none"]
+        answer(Request("POST", "/upload", page, b"x"))
+        assert answer(Request("GET", "/logo.png", picture, b"")).status == 404
+        assert Lacking.asked[4:] == ["/upload", "/logo.png"]
+        again = forward(application.server_port, "http://site.test", None, 10.0, files)  # the next episode
+        assert again(Request("GET", "/logo.png", picture, b"")).status == 404
+        assert len(Lacking.asked) == 6
+    finally:
+        application.shutdown()
+        application.server_close()

@@ -208,3 +208,53 @@ def test_pairs_of_a_head_and_a_cell_state_something_of_the_heading() -> None:
         (about, "Owned by", "mara"),
         ("Jigsaw", "Price", "6.00"),
     )
+
+
+TICKETS = """
+- heading "Tickets" [level=2] [ref=e1]
+- table [ref=e2]:
+  - row [ref=e3]:
+    - columnheader "" [ref=e4]
+    - columnheader "Title" [ref=e5]:
+      - link "Title" [ref=e6]
+    - columnheader "Owner" [ref=e7]
+    - columnheader "Actions" [ref=e8]
+    - columnheader "Votes" [ref=e30]
+  - row [ref=e9]:
+    - cell [ref=e10]:
+      - checkbox "Pick" [ref=e11]
+    - cell [ref=e12]:
+      - link "Pump leaks" [ref=e13]
+    - cell [ref=e14]:
+      - link "ada" [ref=e15]
+    - cell [ref=e16]:
+      - link "Edit" [ref=e17]
+    - cell [ref=e31]:
+      - button "4" [ref=e32]
+  - row [ref=e18]:
+    - cell [ref=e19]:
+      - checkbox "Pick" [ref=e20]
+    - cell [ref=e21]:
+      - link "Pane cracked" [ref=e22]
+    - cell [ref=e23]:
+      - link "bo" [ref=e24]
+    - cell [ref=e25]:
+      - link "Edit" [ref=e26]
+    - cell [ref=e33]:
+      - button "5" [ref=e34]
+- table [ref=e27]:
+  - row [ref=e28]:
+    - rowheader "Reported by:" [ref=e35]
+    - cell [ref=e29]:
+      - link "dee" [ref=e36]
+"""
+
+
+def test_a_cell_that_is_one_link_is_a_value_and_what_can_be_done_is_none() -> None:
+    page = read_page(parse(TICKETS))
+    assert page.heading == "Tickets"
+    assert page.facts == (
+        ("Pump leaks", "Owner", "ada"),
+        ("Pane cracked", "Owner", "bo"),
+        ("Tickets", "Reported by", "dee"),
+    )

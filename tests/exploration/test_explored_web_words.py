@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from synth.environments.web.tree import Page, parse, read_page
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import Dropped
 from synth.exploration.web.explorer import _straight
-from synth.exploration.web.walking import Action, Taken, instruction, resolve
+from synth.exploration.web.walking import Action, SiteProposer, Taken, instruction, resolve
 from synth.exploration.web.wording import question_of, request_of
 from synth.identity import derive_generator
 
@@ -182,6 +183,9 @@ def test_a_site_of_which_nothing_is_known_is_asked_by_what_was_used() -> None:
         assert "tick" in text or "off" in text
         assert "on on" not in text
         assert "off on" not in text.replace("tick off", "")
+    bold = Action("click", (), "link", "Bold")
+    with pytest.raises(Dropped, match="the link “Bold” does something on its page"):
+        asked(typed, bold)  # a request that leaves links out would not say it
     assert "for “Oil the hinges”" in asked(removed[0])
     with pytest.raises(Dropped, match="put there itself"):
         asked(typed, pressed, removed[1])
@@ -238,3 +242,21 @@ def test_wrong_configs_are_refused() -> None:
     for options in ({"kinds": {"other": 1.0}}, {"writes": {9: 1.0}}, {"fractions": {"train": 0.5}}):
         with pytest.raises(ValueError):
             ExplorationConfig.model_validate(options)
+
+
+def test_a_form_is_gone_to_and_not_left() -> None:
+    links = "".join(f'- link "Place {number}" [ref=e{number + 1}]\n' for number in range(20))
+    form = '- textbox "Note" [ref=e90]\n- button "Preview" [ref=e91]\n- button "Send" [ref=e92]\n'
+
+    def weights(page: str, wanted: int | None) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for action, _, weight in SiteProposer(SiteDefinition(), wanted=wanted).options(read_page(parse(page))):
+            found["a place" if action.name.startswith("Place") else action.name] += weight
+        return found
+
+    home = links + '- link "New note" [ref=e80]\n'
+    assert weights(home, 1)["New note"] > 0.25 * weights(home, 1).total()
+    assert weights(home, None)["New note"] < 0.1 * weights(home, None).total()
+    there = weights(links + form, 1)
+    assert there["a place"] < 0.3 * there.total()
+    assert there["Send"] == pytest.approx(5 * there["Preview"])

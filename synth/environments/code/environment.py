@@ -56,7 +56,7 @@ class CodeEnvironment(Environment):
     """A project and its tests. Shared by any number of episodes."""
 
     name: ClassVar[str] = "code"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
 
     def __init__(
         self, project: Project, *, seconds: float = 10.0, memory_mb: int = 512, page: int = 80, max_chars: int = 6_000

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Literal
 
 from synth.errors import InputError
+from synth.guardian import guarded
 
 __all__ = ["FOLDER", "Limits", "Run", "Sandbox", "find_sandbox"]
 
@@ -120,7 +121,7 @@ class Sandbox:
     def _around(self, limits: Limits) -> list[str]:
         if self.tool == "unshare":
             apart = ("--user", "--map-root-user", "--mount", "--net", "--pid", "--ipc", "--uts")
-            return [self.path, *apart, "--fork", "--kill-child=KILL"]
+            return guarded(self.path, *apart, "--fork", "--kill-child=KILL")
         shown = []
         for path in _shown():
             link = Path(path).is_symlink()

@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -19,6 +18,8 @@ from typing import Any
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import INTERNAL_ERROR, JSONRPCMessage, jsonrpc_message_adapter
+
+from synth.guardian import END, guarded
 
 __all__ = ["NO_ANSWER", "Streams", "stdio_streams"]
 
@@ -33,18 +34,6 @@ _LAST_WORDS = 2000
 _GRACE = 1.0
 """Seconds that a server has after its stdin was closed, and again after SIGTERM."""
 
-# Ends with the thread that started it, however that ends (SIGKILL of the process included).
-_LAUNCHER = """
-import ctypes, os, signal, sys
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-if os.getppid() != int(sys.argv[1]):
-    sys.exit("the process that wanted this server is gone")
-try:
-    os.execvp(sys.argv[2], sys.argv[2:])
-except OSError as error:
-    sys.exit(f"can't start {sys.argv[2]}: {error.strerror}")
-"""
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
 _FIXED = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
 """So that answers depend neither on the machine's place nor on a hash seed."""
@@ -69,7 +58,7 @@ async def stdio_streams(
         OSError: no process could be started.
     """
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", "-c", _LAUNCHER, str(os.getpid()), *command),
+        *guarded(*command),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -180,12 +169,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.close()
-    for wanted in (None, signal.SIGTERM, signal.SIGKILL):
+    for wanted in (None, signal.SIGTERM, END, signal.SIGKILL):
         if wanted is not None:
             _signal(process.pid, wanted)
         if await _gone(process):
             break
-    _signal(process.pid, signal.SIGKILL)  # what it started may have outlived it
 
 
 async def _gone(process: asyncio.subprocess.Process) -> bool:

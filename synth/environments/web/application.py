@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,11 +23,14 @@ from synth.environments.web.definition import SiteStart, WebConfig
 from synth.environments.web.server import Reply, SiteServer, forward
 from synth.environments.web.session import Seen, Session
 from synth.environments.web.storage import kept, stored
+from synth.guardian import NOT_STARTED, end, guarded
 from synth.sources.files import leads_out
 
-__all__ = ["Application", "ApplicationFailed", "Held", "folder_digest", "untouched_state"]
+__all__ = ["Application", "ApplicationFailed", "Held", "folder_digest", "untouched_state", "without_sessions"]
 
 _START_SECONDS = 30.0
+_SHORTEST_SESSION = 16
+"""Characters of a cookie that may tell a session; a shorter one is a setting."""
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
 
 
@@ -84,7 +85,7 @@ class Application:
                 self.port = int(probe.getsockname()[1])
             filled = [part.replace("{port}", str(self.port)).replace("{workspace}", str(workspace)) for part in command]
             self._process = subprocess.Popen(
-                filled,
+                guarded(*filled, folder=self._home),
                 cwd=workspace,
                 env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {"TZ": "UTC"} | held,
                 stdin=subprocess.DEVNULL,
@@ -92,15 +93,17 @@ class Application:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-            self._wait()
+            self._wait(filled[0])
         except (OSError, ApplicationFailed) as error:
             self.close()
             raise ApplicationFailed(str(error)) from None
 
-    def _wait(self) -> None:
+    def _wait(self, command: str) -> None:
         assert self._process is not None
         end = time.monotonic() + _START_SECONDS
         while time.monotonic() < end:
+            if self._process.poll() == NOT_STARTED:
+                raise ApplicationFailed(f"there is no program {command!r}, or it can't be started")
             if self._process.poll() is not None:
                 raise ApplicationFailed(f"it ended with {self._process.returncode} before it listened")
             try:
@@ -141,9 +144,7 @@ class Application:
         """End it and all that it started; its folder is gone when this returns."""
         process, self._process = self._process, None
         if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            end(process)
         shutil.rmtree(self._home, ignore_errors=True)
 
 
@@ -155,6 +156,15 @@ def _state_of(application: Application, config: WebConfig) -> Any:
     if config.state_path is not None:
         return application.state(config.state_path, config.call_seconds)
     return None if config.state_database is None else application.tables(config.state_database, config.call_seconds)
+
+
+def without_sessions(value: Any, names: Mapping[str, str]) -> Any:
+    """``value`` with names in the place of the browser's sessions: an application draws them by chance."""
+    if isinstance(value, dict):
+        return {name: without_sessions(item, names) for name, item in value.items()}
+    if isinstance(value, list):
+        return [without_sessions(item, names) for item in value]
+    return names.get(value, value) if isinstance(value, str) else value
 
 
 def untouched_state(config: WebConfig, folder: Path) -> Any:
@@ -191,6 +201,8 @@ class Held:
         self._environment = weakref.ref(environment)
         self._start = stored(start.storage)
         self._seconds = environment.config.call_seconds
+        self._sessions: dict[str, str] = {}
+        """Values of the cookies so far -> what stands for them in the state."""
         self.session: Session | None = None
         self.application: Application | None = None
         self._server: SiteServer | None = None
@@ -232,6 +244,10 @@ class Held:
         assert environment is not None
         config = environment.config
         server = None if self.application is None else _state_of(self.application, config)
+        for cookie in seen.storage.get("cookies", ()):
+            if len(cookie["value"]) >= _SHORTEST_SESSION:
+                self._sessions.setdefault(cookie["value"], f"(cookie {cookie['name']})")
+        server = without_sessions(server, self._sessions)
         return kept(seen.storage, server, sessions=not (config.state_path or config.state_database))
 
     def run(self, work: Coroutine[Any, Any, Seen]) -> Seen:

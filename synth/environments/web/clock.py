@@ -18,6 +18,8 @@ __all__ = ["Clock", "find_clock"]
 _LIBRARIES = ("libfaketimeMT.so.1", "libfaketime.so.1")
 _FOLDERS = ("/usr/lib/*/faketime", "/usr/lib*/faketime", "/usr/local/lib/faketime")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+_NUMBER = re.compile(r"[1-9]\d{9,15}")
+"""A time that is kept as text."""
 _PRESENT = timedelta(hours=1)
 """No episode makes as many calls as this has seconds."""
 _PER_SECOND = (1, 1_000, 1_000_000)
@@ -94,7 +96,11 @@ class Clock:
         start, end = self._begin.timestamp(), (self._begin + _PRESENT).timestamp()
         if isinstance(value, int | float) and not isinstance(value, bool):
             return any(start <= value / unit < end for unit in _PER_SECOND)
-        if not isinstance(value, str) or not _TIMESTAMP.match(value):
+        if not isinstance(value, str):
+            return False
+        if _NUMBER.fullmatch(value):
+            return self._is_present(int(value))
+        if not _TIMESTAMP.match(value):
             return False
         try:
             when = datetime.fromisoformat(value)

@@ -76,7 +76,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "20"
+    version: ClassVar[str] = "21"
 
     def __init__(self, config: WebConfig) -> None:
         """
@@ -206,6 +206,8 @@ class WebEpisode(ReplayedEpisode):
         self._seen: Seen | None = None
         self._state = kept({"origins": [{"localStorage": stored(self._start.storage)}]}, environment.untouched())
         self._beginning = self._state
+        self._hashed: tuple[Any, str] | None = None
+        """A state, and its hash."""
         self._gone: str | None = None
         self._forgotten = weakref.finalize(self, self._held.drop)
 
@@ -319,7 +321,9 @@ class WebEpisode(ReplayedEpisode):
 
     def state_hash(self) -> str:
         """Canonical: equal for states that differ in nothing that counts."""
-        return state_hash(self._state, self.environment.definition.volatile)
+        if self._hashed is None or self._hashed[0] is not self._state:
+            self._hashed = (self._state, state_hash(self._state, self.environment.definition.volatile))
+        return self._hashed[1]
 
     def changes(self) -> list[Change]:
         """What is different from the beginning."""

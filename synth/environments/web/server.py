@@ -117,17 +117,24 @@ def forward(
 
     Args:
         files: Style sheets, scripts, fonts and pictures that the application has on its disk, as it says: they are
-            asked for once, whatever the episode. By address; filled here.
+            asked for once, whatever the episode. Pictures that it lacks, too, as long as nothing but GET was sent. By
+            address; filled here.
         address: The site's address, for redirects that name the application's own.
         private: A path that the browser is not answered.
         seconds: How long the application may take.
     """
 
+    untouched = True
+
     def answer(request: Request) -> Reply:
+        nonlocal untouched
+        if request.method not in ("GET", "HEAD"):
+            untouched = False
         if private is not None and urlsplit(request.path).path == private:
             return _plain(404, "There is no such page.")
-        if request.method == "GET" and request.path in files:
-            return files[request.path]
+        found = files.get(request.path) if request.method == "GET" else None
+        if found is not None and (found.status == 200 or untouched):
+            return found
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
         try:
             headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP}
@@ -146,6 +153,9 @@ def forward(
                 if name.lower() == "location" and value.startswith(mine):
                     kept[place] = (name, address + value[len(mine) :])
         reply = Reply(response.status, body, tuple(kept))
+        is_picture = request.headers.get("Accept", "").startswith("image/")
+        if request.method == "GET" and reply.status == 404 and is_picture and untouched:
+            files[request.path] = reply
         if request.method == "GET" and _is_file(reply):
             # It sets no cookies, this time as little as later.
             lasting = tuple(pair for pair in reply.headers if pair[0].lower() != "set-cookie")

@@ -103,8 +103,9 @@ class Page:
 
     @property
     def heading(self) -> str:
-        """Its first heading of level 1; empty where it has none."""
-        return next((one.name for one in self.blocks if (one.role, one.level) == ("heading", "1")), "")
+        """Its first heading of level 1, else of level 2; empty where it has neither."""
+        named = (one.name for level in "12" for one in self.blocks if (one.role, one.level) == ("heading", level))
+        return next(named, "")
 
     @property
     def status(self) -> str:
@@ -231,17 +232,21 @@ class _Reader:
         for row in _rows(node) if plain else ():
             for head, cell in zip(row.children[::2], row.children[1::2], strict=False):
                 term, said = _plain(head.words()).removesuffix(":"), _plain(cell.words())
-                pair = (head.role, cell.role) == ("rowheader", "cell") and not _holds_usable(cell)
+                pair = (head.role, cell.role) == ("rowheader", "cell") and _is_value(cell)
                 if pair and term and said and len(row.children) % 2 == 0:
                     self.facts.append((self._heading, term, said))
         head, *rows = [row for row in _rows(node) if row.children] or [Node("row")]
-        heads = [_plain(cell.words()) for cell in head.children]
+        heads = [_plain(cell.words()) for cell in head.children]  # those that sort are links or buttons
         if len(heads) < 2 or any(cell.role != "columnheader" for cell in head.children):
             return
+        rows = [row for row in rows if len(row.children) == len(heads)]
         for row in rows:
             cells = [_plain(cell.words()) for cell in row.children]
-            if len(cells) == len(heads) and not any(_holds_usable(cell) for cell in row.children[1:]):
-                self.facts += [(cells[0], term, said) for term, said in zip(heads[1:], cells[1:], strict=True)]
+            told = [bool(said) and _is_value(cell) for cell, said in zip(row.children, cells, strict=True)]
+            about = next((at for at, one in enumerate(told) if one), len(cells))  # a box to tick may stand before it
+            for at in range(about + 1, len(cells)):
+                if told[at] and heads[at] and not _is_action([one.children[at] for one in rows]):
+                    self.facts.append((cells[about], heads[at], cells[at]))
 
     def _block(self, node: Node, depth: int, near: str) -> None:
         said = node.name or (node.text if not node.children else "")
@@ -361,6 +366,24 @@ def _is_usable(node: Node) -> bool:
 
 def _holds_usable(node: Node) -> bool:
     return _is_usable(node) or any(_holds_usable(child) for child in node.children)
+
+
+def _is_value(cell: Node) -> bool:
+    """Whether its words say something: all that can be done in it is to follow one link."""
+    return all(one.role == "link" for one in _usable_in(cell)) and sum(1 for _ in _usable_in(cell)) < 2
+
+
+def _is_action(column: Sequence[Node]) -> bool:
+    """Whether its cells are links in the same words ("Edit"), which say nothing of their row."""
+    return all(_holds_usable(cell) for cell in column) and len({_plain(cell.words()) for cell in column}) < 2
+
+
+def _usable_in(node: Node) -> Iterator[Node]:
+    if _is_usable(node):
+        yield node
+    else:
+        for child in node.children:
+            yield from _usable_in(child)
 
 
 def _own_words(node: Node, role: str) -> str:

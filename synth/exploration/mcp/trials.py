@@ -134,6 +134,9 @@ class BookProposer:
             if move.tool is not None:
                 self._doing.setdefault(move.tool, []).append(move)
 
+    def tool(self, episode: Episode, generator: np.random.Generator) -> str | None:
+        return None
+
     def arguments(
         self, tool: str, episode: Episode, coverage: Coverage, generator: np.random.Generator
     ) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import Candidate, Dropped, Solved, line_with, word_in
 from synth.exploration.walks import Explorer, ExplorerConfig, choose, draw
+from synth.exploration.web.survey import survey
 from synth.exploration.web.walking import (
     Action,
     Run,
@@ -32,7 +33,6 @@ from synth.exploration.web.walking import (
     is_sayable,
     resolve,
     run,
-    survey,
 )
 from synth.exploration.web.wording import Question, question_of, request_of
 from synth.identity import canonical_json, derive_generator, split_of, versioned
@@ -143,6 +143,9 @@ class WebAttempt:
             changed = [at for at in range(1, len(taken)) if taken[at].kept != taken[at - 1].kept]
             if not changed or taken[changed[-1]].kept == self.first:
                 raise Dropped(Reason.NO_WALK, "nothing was changed")
+            if not self.definition.requests and any(taken[at].action.role == "link" for at in changed):
+                # A request without words of the site's says what is filled in and pressed.
+                raise Dropped(Reason.UNNATURAL, "following a link changes what the site keeps")
             taken, goals = taken[: changed[-1] + 1], changed
             self.end = taken[-1].kept
         else:
@@ -321,7 +324,7 @@ class WebAttempt:
         return Given(source="observation", words=seen, call=at - 1)
 
 
-@versioned(27)
+@versioned(28)
 def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorable:
     """``options`` are those of :class:`ExplorationConfig`.
 

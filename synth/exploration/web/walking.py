@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,8 @@ import numpy as np
 from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.web.definition import SiteDefinition
 from synth.environments.web.environment import WebEnvironment, WebEpisode
-from synth.environments.web.storage import WebBeginning, compare
+from synth.environments.web.storage import WebBeginning
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
-from synth.errors import InputError
-from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Coverage, Explored, pick
 from synth.lexicon.reading import phrases
@@ -35,13 +32,17 @@ __all__ = [
     "is_sayable",
     "resolve",
     "run",
-    "survey",
 ]
 
 _SENDS = frozenset(("button", "menuitem", "tab"))
 _MOST_OPTIONS = 12
 _LEAVING = 0.1
 """Weight of what leads away from a page with a field that was filled in."""
+_LEAVING_FORM = 0.3
+"""The same of a page with a form, of which nothing was filled in."""
+_UNDOES = re.compile(r"\b(?:preview|cancel|reset|close|dismiss|log ?out|sign ?out)\b", re.IGNORECASE)
+"""In names of buttons that send nothing."""
+_UNDOING = 0.2
 _MAKES = re.compile(
     r"\b(?:new|add|create|edit|change|modify|reply|write|post|register|book|order|settings|preferences|account)\b", re.I
 )
@@ -84,8 +85,8 @@ class SiteProposer:
         self.taken: list[Taken] = []
         """The effective steps."""
         self._next: Action | None = None
-        self._chosen: tuple[Action, str, float] | None = None
-        """What is to be done next, until the explorer asks for its tool."""
+        self._chosen: tuple[Action, str] | None = None
+        """What is to be done next, and to which element."""
         self._tried: Counter[tuple[str, str]] = Counter()
         self._shown: Counter[tuple[str, str, int]] = Counter()
         self._filled: set[str] = set()
@@ -95,6 +96,19 @@ class SiteProposer:
         self._before = ""
         self._now: Taken | None = None
 
+    def tool(self, episode: Episode, generator: np.random.Generator) -> str | None:
+        """That of the element that is chosen: on a page with one text box most clicks are worth more than it."""
+        assert isinstance(episode, WebEpisode)
+        if episode.seen is None:
+            return "open"
+        if self._chosen is None and not self._is_over(episode.seen.tree):
+            self._chosen = self._choose(episode.seen.tree, generator)
+        return None if self._chosen is None else self._chosen[0].tool
+
+    def _choose(self, page: Page, generator: np.random.Generator) -> tuple[Action, str] | None:
+        options = list(self.options(page))
+        return options[pick([weight for _, _, weight in options], generator)][:2] if options else None
+
     def arguments(
         self, tool: str, episode: Episode, coverage: Coverage, generator: np.random.Generator
     ) -> dict[str, Any] | None:
@@ -102,48 +116,41 @@ class SiteProposer:
         self._kept = episode.state_hash()
         self._before = episode.seen.address if episode.seen is not None else ""
         if episode.seen is None:
-            if tool != "open":
-                return None
             self._next = Action("open", (("url", "/"),))
-            return {"url": "/"}
-        if self._is_over(episode):
-            return None
-        if self._chosen is None:
-            options = list(self._options(episode))
-            if not options:
-                return None
-            self._chosen = options[pick([weight for _, _, weight in options], generator)]
-        action, ref, _ = self._chosen
-        if action.tool != tool:
-            return None  # what is chosen is an element: on a page with one text box most clicks are worth more than it
+            return {"url": "/"} if tool == "open" else None
+        if self._chosen is None or self._chosen[0].tool != tool:
+            return None  # nothing is left to be done
+        action, ref = self._chosen
         self._chosen = None
         self._tried[action.role, action.name] += 1
         self._next = action
         return {"ref": ref, **dict(action.arguments)}
 
-    def _is_over(self, episode: WebEpisode) -> bool:
+    def _is_over(self, page: Page) -> bool:
         if self.wanted is not None:
             return self._changes >= self.wanted
         asked = {rule.term for rule in self.definition.facts}
-        assert episode.seen is not None
         first = self.taken[0].page.facts if self.taken else ()
-        return any(
-            fact[1] in asked if asked else fact not in first and is_sayable(fact) for fact in episode.seen.tree.facts
-        )
+        return any(fact[1] in asked if asked else fact not in first and is_sayable(fact) for fact in page.facts)
 
-    def _options(self, episode: WebEpisode) -> Iterator[tuple[Action, str, float]]:
-        assert episode.seen is not None
-        for element in episode.seen.tree.elements:
+    def options(self, page: Page) -> Iterator[tuple[Action, str, float]]:
+        """Steps that may be taken, each with its element and its weight."""
+        has_form = self.wanted is not None and any(
+            one.role in TEXT_BOXES and one.name and not one.searches and "disabled" not in one.marks
+            for one in page.elements
+        )
+        for element in page.elements:
             if not element.name or "disabled" in element.marks or element.name in self.definition.avoid:
                 continue
-            shown = self._shown[element.role, element.name, element.nth]
+            shown = 0 if self._makes(element) else self._shown[element.role, element.name, element.nth]
             if element.searches and any(("submit", True) in one.action.arguments for one in self.taken):
                 continue  # one search leads somewhere; the next would only begin again
             weight = 1 / (1 + shown) / (1 + 3 * self._tried[element.role, element.name])
             # Whoever has filled in a field sends it, and does not leave the page.
-            leaves = bool(self._filled) and (element.role == "link" or element.searches or _is_search(element))
-            for action, share in self._actions(element, episode.seen.tree):
-                yield action, element.ref, weight * share * (_LEAVING if leaves else 1.0)
+            leaves = element.role == "link" or element.searches or _is_search(element)
+            staying = _LEAVING if self._filled else _LEAVING_FORM if has_form else 1.0
+            for action, share in self._actions(element, page):
+                yield action, element.ref, weight * share * (staying if leaves else 1.0)
 
     def _values(self, element: Element, page: Page) -> tuple[str, ...]:
         if self.definition.values:
@@ -169,12 +176,16 @@ class SiteProposer:
             for option in others if self.wanted is not None else ():
                 yield Action.on(element, "select", option=option), 4.0 / len(others)
         elif element.role == "link" or _is_search(element):
-            makes = self.wanted is not None and _MAKES.search(element.name) is not None
-            yield Action.on(element, "click"), 4.0 if makes else 0.6
+            yield Action.on(element, "click"), 4.0 if self._makes(element) else 0.6
         elif self.wanted is not None:
             # A form is sent after something was put into it.
             sends = element.role in _SENDS
-            yield Action.on(element, "click"), (12.0 if self._filled else 5.0) if sends else 4.0
+            share = (12.0 if self._filled else 5.0) if sends else 4.0
+            yield Action.on(element, "click"), share * (_UNDOING if sends and _UNDOES.search(element.name) else 1.0)
+
+    def _makes(self, element: Element) -> bool:
+        """Whether it is a link behind which something can be changed, where that is what the walk is for."""
+        return self.wanted is not None and element.role == "link" and _MAKES.search(element.name) is not None
 
     def writes(self, tool: str) -> bool | None:
         """Any step may change what the site keeps."""
@@ -201,10 +212,6 @@ class SiteProposer:
             self._shown[element.role, element.name, element.nth] += 1
         self._now = Taken(Action(""), self._before, episode.seen.address, episode.seen.tree, kept)
         return f"{kept} {episode.seen.address} {episode.seen.tree.text}"
-
-
-_MOST_PAGES = 40
-_OPEN = ToolCall(id="survey", name="open", arguments={"url": "/"})
 
 
 def beginning_of(start: str | None) -> Task:
@@ -314,81 +321,6 @@ def is_sayable(fact: tuple[str, str, str]) -> bool:
     return short and not any(_NO_WORDS.search(text) for text in fact)
 
 
-def survey(environment: WebEnvironment, config: ExplorationConfig) -> None:
-    """Follow links, breadth first, up to the first page that has something.
-
-    Raises:
-        InputError: none of the first 40 pages has, or the first page can't be opened, or is another one each time.
-    """
-    start = min(environment.definition.starts, default=None)
-    episode = environment.reset(beginning_of(start))
-    asked = {rule.term for rule in environment.definition.facts}
-    try:
-        said = episode.step(_OPEN)
-        if episode.seen is None:
-            raise InputError(f"the first page does not open: {said.content[:200]}", where="source.site")
-        first = episode.seen.tree
-        _compare(environment, episode, said)
-        waiting = [(episode.seen.address, one) for one in _links(first)]
-        known = {episode.seen.address}
-        here: Page = first
-        while not _has(here, first, asked, config):
-            if not waiting or len(known) >= _MOST_PAGES:
-                what = f"nothing to look up or to use was found on any page that links lead to ({len(known)} seen)"
-                mend = (
-                    "tables with heads, lists of terms and lines such as `Price: 4` can be asked about; buttons and "
-                    "fields can be used where the page keeps what they do (localStorage, cookies)"
-                )
-                raise InputError(what, where="source.site", mend=mend)
-            address, link = waiting.pop(0)
-            episode.step(ToolCall(id="survey", name="open", arguments={"url": address}))
-            arguments = resolve(episode.seen.tree, link) if episode.seen is not None else None
-            if arguments is None:
-                continue
-            episode.step(ToolCall(id="survey", name="click", arguments=arguments))
-            if episode.seen is None or episode.seen.address in known:
-                continue
-            here = episode.seen.tree
-            known.add(episode.seen.address)
-            waiting += [(episode.seen.address, one) for one in _links(here)]
-    finally:
-        episode.close()
-
-
-def _compare(environment: WebEnvironment, episode: WebEpisode, said: ToolResult) -> None:
-    """Open the first page once more, in a fresh episode: nothing can be proved on a site that is never the same.
-
-    Raises:
-        InputError: it shows or keeps something else.
-    """
-    other = environment.reset(episode.task)
-    try:
-        again = other.step(_OPEN)
-        lines = zip_longest(said.content.splitlines(), again.content.splitlines(), fillvalue="nothing")
-        shown = next((f"{one!r} was {before!r} before" for before, one in lines if one != before), None)
-        before, now = episode.state(), other.state()
-        kept = next((str(change.at) for change in compare(before, now, environment.definition.keys)), None)
-    finally:
-        other.close()
-    if shown is not None:
-        mend = "source.fixed_clock: true holds the clock of an application; chance in its pages can't be repeated"
-        raise InputError(f"the first page is another one each time: {shown[:300]}", where="source.site", mend=mend)
-    if kept is not None:
-        what = f"what the site keeps at {kept} is something else each time that it is opened"
-        raise InputError(what, where="source.site", mend="name it in volatile, in site.yaml, if it does not count")
-
-
 def _is_search(element: Element) -> bool:
     """Whether it is a button that searches: it leads somewhere, as a link does."""
     return element.role == "button" and _SEARCH_BUTTON.fullmatch(element.name) is not None
-
-
-def _links(page: Page) -> list[Action]:
-    return [Action.on(one, "click") for one in page.elements if one.role == "link" and one.name]
-
-
-def _has(page: Page, first: Page, asked: set[str], config: ExplorationConfig) -> bool:
-    """Whether a page states something behind the first one, or has something other than links."""
-    states = any(fact[1] in asked if asked else fact not in first.facts and is_sayable(fact) for fact in page.facts)
-    uses = any(one.role != "link" and "disabled" not in one.marks for one in page.elements)
-    return (states and config.kinds.get("answered", 0) > 0) or (uses and config.kinds.get("done", 0) > 0)

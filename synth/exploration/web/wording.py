@@ -182,6 +182,8 @@ def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: n
     for at, action in enumerate(actions):
         page = pages[at - 1] if at else None
         element = _element(page, action) if page is not None else None
+        if page is not None and action.role == "link" and _elements(page) == _elements(pages[at]):
+            raise Dropped(Reason.UNNATURAL, f"the link “{action.name}” does something on its page")
         if page is None or element is None or action.role == "link" or element.searches:
             continue  # the way there, which is for whoever is asked to find
         if action.role not in TEXT_BOXES and any(text in element.near or text in element.name for text in typed):
@@ -193,6 +195,11 @@ def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: n
         found[-1][1].append(_said(action, element, page, generator))
     first = pages[0].heading if pages else ""
     return [listed(said) + (f" on the page “{where}”" if where and where != first else "") for where, said in found]
+
+
+def _elements(page: Page) -> list[tuple[str, str]]:
+    """What the page is called and offers, without what fields hold."""
+    return [("heading", page.heading), *((one.role, one.name) for one in page.elements)]
 
 
 def _element(page: Page, action: Action) -> Element | None:

@@ -18,7 +18,8 @@ from synth.environments.web.clock import find_clock
 from synth.environments.web.environment import WebEnvironment, WebEpisode, open_web
 from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
-from synth.exploration.web.walking import beginning_of, survey
+from synth.exploration.web.survey import survey
+from synth.exploration.web.walking import beginning_of
 
 
 def _no_clock() -> str:
