@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from synth.schemas.details import Facts
 from synth.schemas.row import Key, NonEmpty, Row
 
-__all__ = ["CodeFile", "Mutated", "Mutation"]
+__all__ = ["CodeFile", "Mutated", "Mutation", "Place"]
 
 
 class CodeFile(Row):
@@ -53,6 +53,21 @@ class Mutation(Row):
         return text[: self.start] + self.new + text[end:]
 
 
+class Place(Row):
+    """Where a function or a class is defined."""
+
+    path: NonEmpty
+    scope: NonEmpty
+    """``Class.method``."""
+    line: int
+    """From 1, in the project as it was."""
+    is_class: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.scope.rpartition(".")[2]
+
+
 class Mutated(Facts):
     """What a task of repair knows of its own solution."""
 
@@ -61,3 +76,7 @@ class Mutated(Facts):
     """Tests that pass without the edit and fail with it."""
     passing: int
     """How many tests pass with and without it."""
+    shown_by: str | None = None
+    """The failing test from which ``way`` begins."""
+    way: tuple[Place, ...] = ()
+    """From that test to the function that was broken, by the names that each mentions; empty where none leads there."""

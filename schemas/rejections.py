@@ -52,6 +52,7 @@ class Reason(StrEnum):
     UNTESTED = "untested"
     BREAKS_MUCH = "breaks_much"
     STOPPED = "stopped"
+    DATED = "dated"
     # wordings
     MEANING_CHANGED = "meaning_changed"
     NOT_CONFIRMED = "not_confirmed"
@@ -146,6 +147,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NOT_PYTHON: "The edited code is no Python.",
     Reason.UNTESTED: "No test fails with the edit: it changes nothing, or nothing that is tested.",
     Reason.BREAKS_MUCH: "More tests fail with the edit than a fault of this size may fail.",
+    Reason.DATED: "What the tests tell of it holds today's date: tomorrow they would tell something else.",
     Reason.STOPPED: "With the edit, the tests do not come to their end within their limits.",
     Reason.MEANING_CHANGED: "The new wording leaves out, adds or changes a part of the question.",
     Reason.NOT_CONFIRMED: "The second reader did not find that both wordings ask the same.",

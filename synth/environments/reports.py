@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["CHANGING", "Failure", "Hit", "Lines", "TestRun", "read_hits", "read_lines", "read_report"]
+__all__ = ["CHANGING", "Failure", "Hit", "Lines", "TestRun", "read_hits", "read_lines", "read_report", "telling"]
 
 CHANGING = frozenset({"edit_file", "write_file"})
 """Tools that change code."""
@@ -68,6 +68,14 @@ class TestRun:
         return "\n".join(
             [f"{len(self.failures)} failed, {len(self.passed)} passed", *shown, *(rest if more > 0 else ())]
         )
+
+
+def telling(failures: Sequence[Failure]) -> Failure | None:
+    """The failure to look at, of those that are told in full: of those that compare what a call gives, the one that
+    says it shortest."""
+    told = failures[:_TOLD]
+    compared = [one for one in told if one.compared is not None]
+    return min(compared, key=lambda one: len(str(one.compared)), default=told[0] if told else None)
 
 
 @dataclass(frozen=True)

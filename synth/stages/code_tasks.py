@@ -9,15 +9,17 @@ request says what a call of a failing test does and should do; it names no file 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import log
 from typing import Any, ClassVar, Protocol
 
 from pydantic import Field, field_validator
 
-from synth.environments.reports import Failure, TestRun
+from synth.environments.reports import Failure, TestRun, telling
 from synth.errors import InputError
 from synth.identity import split_of
 from synth.lexicon.reading import phrases
@@ -27,7 +29,9 @@ from synth.schemas.details import details_with
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import CheckResult, Difficulty, Task, Walk
+from synth.sources.code.definitions import Definitions
 from synth.sources.code.mutations import Edit, edits_of
+from synth.sources.code.source import is_test
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.tasks.draft import Draft, finish, same_question
 
@@ -88,6 +92,9 @@ class Breakable(Protocol):
     def texts(self) -> Mapping[str, str]:
         """Path -> text of the Python files that are no tests, sorted."""
 
+    def files(self) -> Mapping[str, str]:
+        """Path -> text of all files."""
+
     def tested(self, changed: Mapping[str, str]) -> TestRun:
         """What all tests say with these files in the place of the project's."""
 
@@ -100,7 +107,7 @@ class _Site:
 
 class CodeTasks(CandidateStage[CodeTasksStageConfig]):
     name = "code_tasks"
-    version = 9
+    version = 10
     config_type = CodeTasksStageConfig
     reads = ("code_files",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
@@ -111,14 +118,12 @@ class CodeTasks(CandidateStage[CodeTasksStageConfig]):
         super().__init__(config, context)
         self._environment: Breakable = context.make(config.environment, inputs=context.inputs)
         self._texts = self._environment.texts()
+        self._files = self._environment.files()
         self._before = self._environment.tested({})
         if not self._before.passed:
-            first = self._before.failures[0].lines() if self._before.failures else [self._before.text()]
-            raise InputError(
-                f"no test passes on the project as it is: {' '.join(first)[:300]}",
-                where="source",
-                mend="give the folder in which its tests pass",
-            )
+            raise _untestable(self._before)
+        self._definitions = Definitions(self._files)
+        self._tests = "\n".join(text for path, text in self._files.items() if is_test(path))
         sites = [
             _Site(path, edit)
             for path, text in self._texts.items()
@@ -159,6 +164,10 @@ class CodeTasks(CandidateStage[CodeTasksStageConfig]):
             return self._refused(index, Reason.UNTESTED, "no test fails: equivalent, or not tested")
         if len(failing) > max(1, self.config.most_failing * len(self._before.passed)):
             return self._refused(index, Reason.BREAKS_MUCH, f"{len(failing)} of {len(self._before.passed)} tests fail")
+        said = "\n".join(line for one in run.failures if one.id in failing for line in one.lines())
+        year = str(datetime.now().astimezone().year)
+        if year in said and year not in self._tests:
+            return self._refused(index, Reason.DATED, f"a test tells of {year}")
         return Outcome(kept=(self._task(index, site, run, failing),))
 
     def _refused(self, index: int, reason: Reason, detail: str) -> Outcome:
@@ -187,7 +196,7 @@ class CodeTasks(CandidateStage[CodeTasksStageConfig]):
             split=split_of(unit, self.config.fractions),  # type: ignore[arg-type]
             surface=surface,
             licence=self.config.licence,
-            details=details_with(Mutated(mutation=mutation, failing=failing, passing=passed)),
+            details=details_with(self._known(mutation, run, failing, passed)),
         )
         checks = (
             CheckResult(check="original", outcome="passed", detail=f"{before} tests pass without the edit"),
@@ -195,6 +204,13 @@ class CodeTasks(CandidateStage[CodeTasksStageConfig]):
             CheckResult(check="elsewhere", outcome="passed", detail=f"{passed} of them pass with it"),
         )
         return finish(draft, checks, self.context.provenance, index)
+
+    def _known(self, mutation: Mutation, run: TestRun, failing: tuple[str, ...], passed: int) -> Mutated:
+        """What the task knows of its solution, and how a reader gets there from the failure that tells most."""
+        known = Mutated(mutation=mutation, failing=failing, passing=passed)
+        shown = telling(run.failures)
+        way = () if shown is None else self._definitions.way(shown.id, mutation.path, mutation.scope)
+        return known.model_copy(update={"shown_by": shown.id, "way": way}) if shown is not None and way else known
 
     def _request(self, index: int, failures: Sequence[Failure]) -> tuple[str, str]:
         """The request, and its words without what is said of the failure."""
@@ -215,3 +231,17 @@ class CodeTasks(CandidateStage[CodeTasksStageConfig]):
             failure = failures[0]
             said = {"test": failure.id, "error": f"{failure.error}: {failure.message}".rstrip(": ")[:300]}
         return " ".join([frames[0], frames[1].format(**said), frames[2]]), " ".join(frames)
+
+
+_MISSING = re.compile(r"No module named '(\w+)")
+
+
+def _untestable(run: TestRun) -> InputError:
+    """Why a project gives no tasks: none of its tests passes."""
+    missing = list(dict.fromkeys(name for one in run.failures for name in _MISSING.findall(one.message)))
+    if missing:
+        what = f"no test passes on the project as it is: its tests import {', '.join(missing[:5])}, not installed here"
+        return InputError(what, where="source", mend=f"install beside synth what provides {missing[0]}")
+    first = run.failures[0].lines() if run.failures else [run.text()]
+    what = f"no test passes on the project as it is: {' '.join(first)[:300]}"
+    return InputError(what, where="source", mend="give the folder in which its tests pass")

@@ -21,7 +21,7 @@ class ReadCode(ShardStage[ReadCodeConfig]):
     """The whole project in one shard."""
 
     name = "read_code"
-    version = 1
+    version = 2
     config_type = ReadCodeConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"code_files": CodeFile}
 

@@ -18,6 +18,10 @@ from synth.cli import main
             {"code.py": "x = 1\n", "test_a.py": "def test_a():\n    assert False\n"},
             "no test passes on the project as it is",
         ),
+        (
+            {"code.py": "x = 1\n", "test_a.py": "import pytest, not_there_2\n\ndef test_a():\n    assert True\n"},
+            "its tests import not_there_2, not installed here. Install beside synth what provides not_there_2",
+        ),
     ],
 )
 def test_a_project_that_does_not_do_is_one_line(

@@ -209,6 +209,49 @@ def run(sandbox: Sandbox, code: str, limits: Limits | None = None) -> Run:
     return sandbox.run({"here.txt": "hello"}, [sys.executable, "-I", "-S", "-c", code], limits)
 
 
+def test_processor_time_of_a_program_is_told(sandbox: Sandbox) -> None:
+    done = run(sandbox, "import time\nwhile time.process_time() < 0.3:\n    pass")
+    assert done.end == "exit"
+    assert done.cpu >= 0.3
+
+
+SLOW = """import time
+from worker import work
+
+
+def test_work():
+    until = time.process_time() + work()
+    while time.process_time() < until:
+        pass
+"""
+
+
+def test_tests_may_take_longer_than_they_do_on_the_project_as_it_is() -> None:
+    files = {"worker.py": "def work():\n    return 2.5\n", "test_worker.py": SLOW}
+    project = Project(files, frozenset({"test_worker.py"}))
+    longer = {**files, "worker.py": "def work():\n    return 4.5\n"}
+    measured = CodeEnvironment(project)
+    assert measured.tested({}).passed == {"test_worker.py::test_work"}
+    assert measured.tested(longer).stopped is None
+    said = CodeEnvironment(project, seconds=1)
+    assert said.tested({}).stopped == "they took too much processor time"
+
+
+def test_a_file_of_tests_that_cannot_be_imported_leaves_the_others() -> None:
+    missing = "import pytest\nimport nowhere_to_be_found\n\ndef test_a():\n    pass\n"
+    files = {"one.py": "ONE = 1\n", "test_one.py": TESTS_OF_ONE, "test_two.py": missing}
+    tested = CodeEnvironment(Project(files, frozenset({"test_one.py", "test_two.py"}))).tested
+    run = tested({})
+    assert (run.passed, run.failures) == ({"test_one.py::test_one"}, ())
+    assert [one.id for one in tested({"one.py": "ONE = 2\n"}).failures] == ["test_one.py::test_one"]
+    alone = CodeEnvironment(Project(files, frozenset({"test_two.py"}))).tested({})
+    told = [(one.id, one.error, one.message) for one in alone.failures]
+    assert told == [("test_two.py (can't be imported)", "ModuleNotFoundError", "No module named 'nowhere_to_be_found'")]
+
+
+TESTS_OF_ONE = "import pytest\nimport one\n\ndef test_one():\n    assert one.ONE == 1\n"
+
+
 REACH = """
 import os, socket
 print(open("here.txt").read(), sorted(os.environ), os.path.exists("/etc/passwd"), os.path.exists("/home"))

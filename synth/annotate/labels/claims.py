@@ -175,11 +175,18 @@ def _of_set(
         for name in sorted(own):
             documents = sorted(view.named[name])
             if not any(_could_be(view.task, members, document) for document in documents):
-                yield f"lists{name.rstrip()}, which is none of them", documents[0] if len(documents) == 1 else ""
+                said = f"lists {_as_written(name, sentence)}, which is none of them"
+                yield said, documents[0] if len(documents) == 1 else ""
     elif not names and (title := _unlinked(sentence)):
         known = [view.task.question, *(name for hop in members for name in names_of(hop.target))]
         if not any(words_of(title) in words_of(text) for text in known):
             yield f"lists {title}, which is none of them", ""
+
+
+def _as_written(name: str, sentence: str) -> str:
+    """The name, known by its words alone, with the capitals and points that the sentence gives it."""
+    found = re.search(r"\W+".join(map(re.escape, name.split())), sentence, re.IGNORECASE)
+    return found.group() if found else name.strip()
 
 
 def _closed(members: Sequence[Hop], listed: _List) -> Iterator[tuple[str, str]]:

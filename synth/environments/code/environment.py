@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from synth.environments.answers import check_state
 from synth.environments.code.project import Project, Tester
-from synth.environments.code.sandbox import FOLDER, Limits, find_sandbox
+from synth.environments.code.sandbox import FOLDER, find_sandbox
 from synth.environments.code.tools import TOOLS
 from synth.environments.contract import (
     Environment,
@@ -56,14 +57,21 @@ class CodeEnvironment(Environment):
     """A project and its tests. Shared by any number of episodes."""
 
     name: ClassVar[str] = "code"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
 
     def __init__(
-        self, project: Project, *, seconds: float = 10.0, memory_mb: int = 512, page: int = 80, max_chars: int = 6_000
+        self,
+        project: Project,
+        *,
+        seconds: float | None = None,
+        memory_mb: int = 512,
+        page: int = 80,
+        max_chars: int = 6_000,
     ) -> None:
         """
         Args:
-            seconds: How long tests or a program may run.
+            seconds: Processor time of the tests or a program; None = five times what the tests take on the project as
+                it is, and 10 at least.
             memory_mb: Memory that they may use.
             page: Lines of a file that a look shows.
             max_chars: Signs of what tests or a program say that an agent is shown.
@@ -74,8 +82,12 @@ class CodeEnvironment(Environment):
         self.project = project
         self.page = page
         self.max_chars = max_chars
-        limits = Limits(seconds=seconds, cpu_seconds=max(1, round(seconds)), memory=memory_mb << 20)
-        self.tester = Tester(find_sandbox(), limits)
+        self._sandbox, self._seconds, self._memory = find_sandbox(), seconds, memory_mb << 20
+
+    @cached_property
+    def tester(self) -> Tester:
+        """Runs tests and programs; made when it is first asked, as it may have to measure the project's tests."""
+        return Tester.over(self.project, self._sandbox, self._seconds, self._memory)
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return tuple(TOOLS.values())
@@ -91,6 +103,10 @@ class CodeEnvironment(Environment):
     def texts(self) -> dict[str, str]:
         """Path -> text of the Python files that are no tests, sorted."""
         return {path: self.project.files[path] for path in self.project.sources}
+
+    def files(self) -> Mapping[str, str]:
+        """Path -> text of all files of the project."""
+        return self.project.files
 
     def tested(self, changed: Mapping[str, str]) -> TestRun:
         """What all tests say with these files in the place of the project's."""
@@ -241,8 +257,9 @@ class CodeWork(EnvironmentKeys):
     """The environment: the project of the source, one thing in it broken, in a sandbox."""
 
     kind: Literal["code"]
-    seconds: float = Field(default=10.0, ge=1, le=600)
-    """How long the tests, or a program, may run."""
+    seconds: float | None = Field(default=None, ge=1, le=600)
+    """Processor time that the tests, or a program, may take; empty = five times what the tests take on the project as
+    it is, and 10 at least."""
     memory_mb: int = Field(default=512, ge=64, le=16_384)
     """Memory that they may use, in MiB."""
     page: int = Field(default=80, ge=10, le=1_000)

@@ -109,18 +109,21 @@ def start(asked: dict[str, Any], report: int) -> int:
 
 
 def watch(child: int, limits: dict[str, Any]) -> dict[str, Any]:
-    """How the program ended, or why it was ended: pages and processes of all that it started are counted."""
+    """How the program ended, or why it was ended, and its processor time: pages and processes of all that it started
+    are counted."""
     page = os.sysconf("SC_PAGE_SIZE")
     until = time.monotonic() + limits["seconds"]
     while True:
-        done, status = os.waitpid(-1, os.WNOHANG)
+        done, status, usage = os.wait4(-1, os.WNOHANG)
         while done not in (0, child):
-            done, status = os.waitpid(-1, os.WNOHANG)
+            done, status, usage = os.wait4(-1, os.WNOHANG)
         if done == child:
+            used = usage.ru_utime + usage.ru_stime
             if os.WIFSIGNALED(status):
                 number = os.WTERMSIG(status)
-                return {"end": "cpu" if number in (signal.SIGXCPU, signal.SIGKILL) else "signal", "code": -number}
-            return {"end": "exit", "code": os.WEXITSTATUS(status)}
+                end = "cpu" if number in (signal.SIGXCPU, signal.SIGKILL) else "signal"
+                return {"end": end, "code": -number, "cpu": used}
+            return {"end": "exit", "code": os.WEXITSTATUS(status), "cpu": used}
         if time.monotonic() > until:
             return {"end": "seconds", "code": None}
         found = [name for name in os.listdir("/proc") if name.isdigit()]

@@ -7,7 +7,7 @@ import re
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,11 @@ _RUNNER = str(Path(__file__).with_name("runner.py"))
 _PYTEST = re.compile(r"^\s*(?:import pytest|from pytest)\b", re.MULTILINE)
 _REMEMBERED = 4_000
 """Runs whose results are kept: continuations of one task meet the same few states again and again."""
+_PATIENT = 600.0
+"""Seconds of processor time that the tests of the project as it is may take."""
+_LEAST, _TIMES = 10.0, 5.0
+_WAITS = 3.0
+"""Seconds that a run may take for each of processor time: others use the machine, too."""
 _WHY = {
     "seconds": "they took too long",
     "cpu": "they took too much processor time",
@@ -71,16 +76,42 @@ class Tester:
         self._sandbox = sandbox
         self._limits = limits
         self._known: OrderedDict[str, Any] = OrderedDict()
+        self._failed_before: frozenset[str] = frozenset()
+
+    @classmethod
+    def over(cls, project: Project, sandbox: Sandbox, seconds: float | None, memory: int) -> Tester:
+        """A tester for versions of ``project``.
+
+        Args:
+            seconds: Processor time of a run; None = as measured: five times what the tests take on the project as it
+                is, and 10 at least.
+            memory: Bytes.
+        """
+        first = cls(sandbox, _limits(_PATIENT if seconds is None else seconds, memory))
+        asked = first._asked(project.tests)
+        run, took = first._tested(project.files, asked)
+        most = min(_PATIENT, max(_LEAST, _TIMES * took)) if seconds is None else seconds
+        made = cls(sandbox, _limits(most, memory))
+        made._known[digest("code", ("tests", asked), dict(project.files))] = run
+        made._failed_before = frozenset(one.id for one in run.failures if run.passed)
+        return made
 
     def tests(self, files: Mapping[str, str], paths: Iterable[str]) -> TestRun:
-        """What the tests of ``paths`` say of ``files``.
+        """What the tests of ``paths`` say of ``files``, but for those that fail on the project as it is.
 
         Raises:
             InputError: tests are written for pytest, which is not installed.
         """
-        paths = sorted(path for path in paths if _holds_tests(path))
-        run: TestRun = self._once(("tests", paths), files, lambda: self._tested(files, paths))
-        return run
+        asked = self._asked(paths)
+        run: TestRun = self._once(("tests", asked), files, lambda: self._tested(files, asked)[0])
+        if not self._failed_before:
+            return run
+        # What fails on the project as it is says nothing of an edit.
+        return replace(run, failures=tuple(one for one in run.failures if one.id not in self._failed_before))
+
+    @staticmethod
+    def _asked(paths: Iterable[str]) -> list[str]:
+        return sorted(path for path in paths if _holds_tests(path))
 
     def program(self, files: Mapping[str, str], code: str) -> Run:
         """What ``code`` writes, run beside ``files``."""
@@ -97,7 +128,8 @@ class Tester:
             self._known.popitem(last=False)
         return self._known[key]
 
-    def _tested(self, files: Mapping[str, str], paths: list[str]) -> TestRun:
+    def _tested(self, files: Mapping[str, str], paths: list[str]) -> tuple[TestRun, float]:
+        """What the tests say, and seconds of processor time."""
         by_pytest = any(_PYTEST.search(files[path]) for path in paths) or any(
             path.endswith("conftest.py") for path in files
         )
@@ -110,13 +142,17 @@ class Tester:
             if by_pytest and "No module named 'pytest'" in done.output:
                 what = "the tests are written for pytest, which is not installed beside synth"
                 raise InputError(what, where="source", mend="pip install pytest")
-            return TestRun(frozenset(), (), _WHY[done.end])
+            return TestRun(frozenset(), (), _WHY[done.end]), done.cpu
         read = json.loads(said)
         failures = [_failure(f"{one['path']} (can't be imported)", one) for one in read["broken"]]
         failures += [_failure(one["id"], one) for one in read["tests"] if not one["passed"]]
         failed = {one.id for one in failures}
         passed = frozenset(one["id"] for one in read["tests"] if one["passed"]) - failed
-        return TestRun(passed, tuple(failures))
+        return TestRun(passed, tuple(failures)), done.cpu
+
+
+def _limits(seconds: float, memory: int) -> Limits:
+    return Limits(seconds=_WAITS * seconds, cpu_seconds=max(1, round(seconds)), memory=memory)
 
 
 _BESIDE = f"import sys; sys.path[:0] = ['{FOLDER}/src', '{FOLDER}']; exec(compile(sys.argv[1], 'program', 'exec'))"

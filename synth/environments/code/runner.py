@@ -292,6 +292,7 @@ class ByPytest(Plain):
 
         os.chdir(self.root)
         options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--tb=no", "-o", "addopts=", "--rootdir=."]
+        options.append("--continue-on-collection-errors")
         pytest.main([*options, *self.paths], plugins=[self])
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -301,9 +302,17 @@ class ByPytest(Plain):
     def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
         said = told(call.excinfo.value, self.root, self.tests)
         if report.__class__.__name__ == "CollectReport":
+            said |= imported(str(call.excinfo.value))
             self.broken.append({"path": node.nodeid.split("::")[0], **said})
         else:
             self.found.append({"id": node.nodeid, "passed": False, **said})
+
+
+def imported(text: str) -> dict[str, str]:
+    """Why a file of tests could not be imported: what Python said last in pytest's account of it."""
+    last = [line[2:].strip() for line in text.splitlines() if line.startswith("E ")]
+    error, colon, words = last[-1].partition(": ") if last else ("", "", "")
+    return {"error": error, "message": words[:_LONG]} if colon and error.isidentifier() else {}
 
 
 def main() -> None:

@@ -66,6 +66,8 @@ class Run:
     """Exit status; minus the number of the signal that ended it; None = it was stopped."""
     output: str
     """What it wrote, to both streams."""
+    cpu: float = 0.0
+    """Seconds of processor time, where it ended of its own."""
 
 
 class Sandbox:
@@ -116,7 +118,7 @@ class Sandbox:
             last = output.strip().splitlines()[-1:] or [f"{self.tool} ended with {process.returncode}"]
             raise _unusable(f"{self.tool}: {last[0][:300]}")
         found = json.loads(said)
-        return Run(found["end"], found["code"], output)
+        return Run(found["end"], found["code"], output, found.get("cpu", 0.0))
 
     def _around(self, limits: Limits) -> list[str]:
         if self.tool == "unshare":

@@ -19,7 +19,7 @@ from synth.schemas.code import CodeFile
 from synth.schemas.described import Described
 from synth.schemas.rejections import Reason, Rejection
 
-__all__ = ["CodeConfig", "CodeFolder"]
+__all__ = ["CodeConfig", "CodeFolder", "is_test"]
 
 _SHIPPED = Path(__file__).with_name("shipped")
 _TEXT = frozenset((".py", ".pyi", ".txt", ".toml", ".cfg", ".ini", ".json", ".csv", ".md", ".rst", ".yaml", ".yml"))
@@ -60,7 +60,7 @@ class CodeFolder:
             name = path.relative_to(self.root).as_posix()
             text = self._text(path, name, config.max_bytes)
             if text is not None:
-                self.rows.append(CodeFile(id=name, text=text, is_test=_is_test(name), licence=licence))
+                self.rows.append(CodeFile(id=name, text=text, is_test=is_test(name), licence=licence))
         if not any(row.is_test and row.id.endswith(".py") for row in self.rows):
             raise InputError("it holds no tests", where=where, mend="name files of tests test_*.py or *_test.py")
         if not any(row.id.endswith(".py") and not row.is_test for row in self.rows):
@@ -95,7 +95,8 @@ class CodeFolder:
         return digest("code", [[row.id, row.text] for row in self.rows])
 
 
-def _is_test(name: str) -> bool:
+def is_test(name: str) -> bool:
+    """Whether a path in a project is that of tests, their helpers and data among them."""
     path = PurePosixPath(name)
     named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name in ("conftest.py", "tests.py")
     return named or bool(_TESTS & {part.lower() for part in path.parts[:-1]})

@@ -19,6 +19,8 @@ pytestmark = pytest.mark.extras
 
 MODULE = '''"""Ranges of numbers."""
 
+from datetime import datetime
+
 
 def clamp(value, low=0, high=10):
     if low > high:
@@ -34,10 +36,16 @@ def steps(start, end, size):
     return found
 
 
+def stamp(number):
+    return f"{datetime.now().year}-{number + 1}"
+
+
 def unused(text):
     return text + text
 '''
-TESTS = """from ranges.core import clamp, steps
+TESTS = """from datetime import datetime
+
+from ranges.core import clamp, stamp, steps
 
 
 def test_inside():
@@ -62,6 +70,10 @@ def test_steps():
 
 def test_no_steps():
     assert steps(3, 2, 1) == []
+
+
+def test_stamp():
+    assert stamp(3) == f"{datetime.now().year}-4"
 """
 
 
@@ -93,12 +105,19 @@ def test_tasks_are_bugs_that_a_test_sees(made: Dataset) -> None:
     for task in made.rows("tasks"):
         about = Mutated.of(task.details)
         assert about.failing
-        assert about.passing + len(about.failing) == 6
+        assert about.passing + len(about.failing) == 7
         assert about.mutation.applied(MODULE) != MODULE
         assert "core.py" not in task.question
         assert any(f"{name}(" in task.question for name in ("clamp", "steps"))
     untested = [row.detail for row in made.rows("rejected") if row.reason is Reason.UNTESTED]
     assert all("no test fails" in detail for detail in untested)
+    dated = [row.detail for row in made.rows("rejected") if row.reason is Reason.DATED]
+    assert dated
+    assert all("a test tells of 20" in detail for detail in dated)
+    for task in made.rows("tasks"):
+        about = Mutated.of(task.details)
+        assert about.shown_by in about.failing
+        assert [place.scope for place in about.way] == [about.mutation.scope]
 
 
 def test_runs_are_judged_and_labelled_by_tests(made: Dataset) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from synth.agents.contract import History
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.reports import Failure, Hit, Lines, TestRun, read_hits, read_lines, read_report
+from synth.environments.reports import Failure, Hit, Lines, TestRun, read_hits, read_lines, read_report, telling
+from synth.sources.code.definitions import mentioned
 
-__all__ = ["Done", "Function", "Memory"]
+__all__ = ["Done", "Function", "Memory", "defined_name"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,13 @@ class Function:
     @property
     def text(self) -> str:
         return textwrap.dedent("\n".join(self.lines)) + "\n"
+
+    def mentions(self) -> tuple[str, ...]:
+        """Names of what it calls, hands on or reads off objects, in order; all names, where it was not shown whole."""
+        try:
+            return mentioned(ast.parse(self.text))
+        except SyntaxError:
+            return tuple(dict.fromkeys(_NAME.findall(self.text)))
 
     def called(self) -> tuple[str, ...]:
         """Names of what it calls, in order."""
@@ -113,20 +123,25 @@ class Memory:
 
     def failure(self) -> Failure | None:
         """The failure to look at: of those that compare what a call gives, the one that says it shortest."""
-        told = () if self.last is None else self.last.failures
-        compared = [one for one in told if one.compared is not None]
-        return min(compared, key=lambda one: len(str(one.compared)), default=told[0] if told else None)
+        return telling(() if self.last is None else self.last.failures)
 
-    def defined(self, name: str) -> Hit | None:
-        """Where a search has shown the definition of ``name``, outside of tests."""
-        found = self.hits.get(f"def {name}(", ())
-        return next((hit for hit in found if "test" not in hit.path and hit.text.startswith(f"def {name}(")), None)
+    def searched(self, name: str) -> bool:
+        """Whether the definition of ``name`` was searched for."""
+        return f"def {name}(" in self.hits or f"class {name}" in self.hits
+
+    def defined(self, name: str) -> list[Hit]:
+        """Where searches have shown definitions of ``name``."""
+        found = [*self.hits.get(f"def {name}(", ()), *self.hits.get(f"class {name}", ())]
+        return [hit for hit in found if (said := _DEFINED.match(hit.text)) and said.group(1) == name]
 
     def function(self, hit: Hit) -> Function | None:
-        """The function that begins at ``hit``, as far as it was shown."""
+        """The function that begins at ``hit``, as far as it was shown; of a class, how its objects are made."""
         lines = self.files.get(hit.path, {})
         if hit.line not in lines:
             return None
+        if hit.text.startswith("class "):
+            made = self._made(hit, lines)
+            return Function(hit.path, defined_name(hit), hit.line, (), True) if made is None else self.function(made)
         indent = len(lines[hit.line]) - len(lines[hit.line].lstrip())
         found, number, begun = [lines[hit.line]], hit.line + 1, hit.text.rstrip().endswith(":")
         while number in lines:
@@ -139,5 +154,41 @@ class Memory:
         whole = number in lines or number > self.totals.get(hit.path, 0)
         while found and not found[-1].strip():
             found.pop()
-        name = hit.text.removeprefix("def ").partition("(")[0]
-        return Function(hit.path, name, hit.line, tuple(found), whole)
+        return Function(hit.path, defined_name(hit), hit.line, tuple(found), whole)
+
+    @staticmethod
+    def _made(hit: Hit, lines: dict[int, str]) -> Hit | None:
+        """Where the lines that were shown behind the head of a class begin its ``__init__``."""
+        indent, number = len(lines[hit.line]) - len(lines[hit.line].lstrip()), hit.line + 1
+        while number in lines:
+            text = lines[number]
+            if text.strip().startswith("def __init__("):
+                return Hit(hit.path, number, text.strip())
+            if text.strip() and len(text) - len(text.lstrip()) <= indent and not text.lstrip().startswith((")", "#")):
+                return None
+            number += 1
+        return None
+
+    def around(self, failure: Failure, tests: Callable[[str], bool]) -> tuple[str, ...] | None:
+        """Lines of the failing test that were shown, up to the one that fails; None where they were not."""
+        frame = next((frame for frame in failure.frames if tests(frame[0])), None)
+        lines = {} if frame is None else self.files.get(frame[0], {})
+        if frame is None or frame[1] not in lines:
+            return None
+        found, number = [], frame[1]
+        while number in lines:
+            found.append(lines[number])
+            if lines[number].lstrip().startswith((f"def {frame[2]}(", f"async def {frame[2]}(")):
+                break
+            number -= 1
+        return tuple(found)
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_DEFINED = re.compile(r"(?:async )?(?:def|class) (\w+)")
+
+
+def defined_name(hit: Hit) -> str:
+    """The name that a line defines."""
+    found = _DEFINED.match(hit.text)
+    return found.group(1) if found else ""

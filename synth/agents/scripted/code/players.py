@@ -10,6 +10,9 @@ that did not help, or says that it is done without having run the tests.
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,16 +20,21 @@ import numpy as np
 from synth.agents.contract import Decision, History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.scripted.choosing import Mistakes
-from synth.agents.scripted.code.memory import Done, Function, Memory
+from synth.agents.scripted.code.memory import Done, Function, Memory, defined_name
 from synth.agents.scripted.code.repairs import Repair, repairs
 from synth.agents.scripted.config import CodePolicyConfig, CodeTeacherConfig
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolCall
-from synth.environments.reports import Hit
-from synth.schemas.code import Mutated, Mutation
+from synth.environments.reports import Failure, Hit
+from synth.schemas.code import Mutated, Mutation, Place
 from synth.schemas.tasks import Task
+from synth.sources.code.source import is_test
 
 __all__ = ["CodePolicy", "CodeTeacher"]
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_DEFINITION = re.compile(r"^(?:def|class) |\($")
 
 
 class _Worker:
@@ -94,27 +102,31 @@ class _Worker:
         functions: list[Function] = []
         names = self.names()
         for name in names:
-            hit = memory.defined(name)
+            hit = self.place(name)
             if hit is None:
                 continue
             function = memory.function(hit)
-            if function is None or not function.whole:
+            if function is None or (not function.whole and self.reads_on(function)):
                 return self.reads(hit, function)
             functions.append(function)
         options = [
             one
             for function in functions
-            for one in repairs(function, failure)
+            for one in ([] if is_test(function.path) else repairs(function, failure))
             if (one.path, *self.texts(one)) not in memory.tried
         ]
         wanted = self.chosen(options)
         if wanted is not None:
             return self.tries(wanted)
-        further = [name for function in functions for name in function.called() if name not in names]
-        new = [name for name in dict.fromkeys([*names, *further]) if f"def {name}(" not in memory.hits]
+        further = [name for function in functions for name in self.leads(function)]
+        new = [name for name in dict.fromkeys([*names, *further]) if not memory.searched(name)]
         inside = self.looks_into(new)
         if inside is not None:
             return self.searches(inside)
+        if failure is not None and not self.sees_enough(functions) and memory.around(failure, is_test) is None:
+            read = self.reads_test(failure)
+            if read is not None:
+                return read
         last = self.last_resort(options)
         return self.gives_up() if last is None else self.tries(last)
 
@@ -124,14 +136,35 @@ class _Worker:
         failure = self.memory.failure()
         found: list[str] = []
         if failure is not None:
-            found += [name for path, _, name, _ in reversed(failure.frames) if "test" not in path]
+            found += [name for path, _, name, _ in reversed(failure.frames) if not is_test(path)]
             if failure.compared is not None:
                 found += _called(failure.compared["call"])
             for path, _, _, text in failure.frames:
-                found += _called(text) if "test" in path else []
-        searched = [text[4:-1] for text in self.memory.hits if text.startswith("def ")]
-        found += ["__init__"] if any(name[:1].isupper() for name in found) else []
-        return [name for name in dict.fromkeys([*found, *searched]) if not name.startswith(("assert", "test", "<"))]
+                found += _called(text) if is_test(path) else []
+            for text in self.memory.around(failure, is_test) or ():
+                found += _NAME.findall(text)
+        searched = [_DEFINITION.sub("", text) for text in self.memory.hits if _DEFINITION.match(text)]
+        return [name for name in dict.fromkeys([*found, *searched]) if _may_be_ours(name)]
+
+    def place(self, name: str) -> Hit | None:
+        """Where ``name`` is defined, of the places that a search has shown."""
+        return next((hit for hit in self.memory.defined(name) if not is_test(hit.path)), None)
+
+    def leads(self, function: Function) -> Sequence[str]:
+        """Names in a function that lead further."""
+        return function.called()
+
+    def reads_on(self, function: Function) -> bool:
+        """Whether it reads a function to its end of which it has seen a part."""
+        return True
+
+    def sees_enough(self, functions: Sequence[Function]) -> bool:
+        """Whether it can do without having read the failing test."""
+        return bool(functions)
+
+    def kind(self, name: str) -> str:
+        """``def`` or ``class``, whichever it takes ``name`` for."""
+        return "class" if name[:1].isupper() else "def"
 
     def searches(self, name: str) -> Turn:
         failure = self.memory.failure()
@@ -140,11 +173,27 @@ class _Worker:
             self.thoughts.add("c_where", name=name)
         else:
             self.thoughts.add("c_part", name=name)
-        return self.call("search_files", text=f"def {name}(")
+        return self.call("search_files", text=f"class {name}" if self.kind(name) == "class" else f"def {name}(")
+
+    def reads_test(self, failure: Failure) -> Turn | None:
+        """A look at the test that fails; None where there is no such look, or none is left."""
+        frame = next((frame for frame in failure.frames if is_test(frame[0])), None)
+        if frame is None:
+            return None
+        path, line, name, _ = frame
+        if not self.memory.searched(name):
+            self.thoughts.add("c_test")
+            return self.call("search_files", text=f"def {name}(", path=path)
+        found = [hit for hit in self.memory.defined(name) if hit.path == path and hit.line <= line]
+        if not found:
+            return None
+        hit = max(found, key=lambda one: one.line)
+        function = self.memory.function(hit)
+        return None if function is not None and function.whole else self.reads(hit, function)
 
     def reads(self, hit: Hit, function: Function | None) -> Turn:
         if function is None:
-            self.thoughts.add("c_read", name=hit.text.removeprefix("def ").partition("(")[0], path=hit.path)
+            self.thoughts.add("c_read", name=defined_name(hit), path=hit.path)
             return self.call("read_file", path=hit.path, start=hit.line)
         self.thoughts.add("c_rest", name=function.name)
         return self.call("read_file", path=hit.path, start=hit.line + len(function.lines) - 1)
@@ -195,6 +244,11 @@ class _Worker:
         return Turn(thought=self.thoughts.text(), calls=(made,))
 
 
+def _may_be_ours(name: str) -> bool:
+    """Whether the project may define what has this name."""
+    return not (name.startswith(("assert", "test", "<")) or keyword.iskeyword(name) or hasattr(builtins, name))
+
+
 def _called(text: str) -> list[str]:
     """Names of what an expression calls, the outermost of a project's first."""
     try:
@@ -220,13 +274,14 @@ class _Teaching(_Worker):
     def __init__(
         self,
         broken: Mutation,
+        way: Sequence[Place],
         config: CodeTeacherConfig,
         prompt: Prompt,
         history: History,
         generator: np.random.Generator,
     ) -> None:
         super().__init__(prompt, history, generator)
-        self.broken, self.config = broken, config
+        self.broken, self.way, self.config = broken, way, config
         self.prompt, self.history = prompt, history
 
     def chosen(self, options: Sequence[Repair]) -> Repair | None:
@@ -252,9 +307,33 @@ class _Teaching(_Worker):
         undone = (self.broken.new, self.broken.old)
         return repair.path == self.broken.path and repair.change == undone
 
+    def place(self, name: str) -> Hit | None:
+        found = self.memory.defined(name)
+        ours = [one for one in self.way if one.name == name]
+        near = [(abs(hit.line - one.line), hit.line, hit) for one in ours for hit in found if hit.path == one.path]
+        return min(near)[2] if near else super().place(name)
+
+    def leads(self, function: Function) -> Sequence[str]:
+        return function.mentions()
+
+    def sees_enough(self, functions: Sequence[Function]) -> bool:
+        if not self.way:
+            return super().sees_enough(functions)
+        return any(self.memory.searched(one.name) for one in self.way)
+
+    def reads_on(self, function: Function) -> bool:
+        here = next((at for at, one in enumerate(self.way) if one.name == function.name), None)
+        return here is None or not {one.name for one in self.way[here + 1 :]} & set(function.mentions())
+
+    def kind(self, name: str) -> str:
+        ours = [one for one in self.way if one.name == name]
+        return ("class" if ours[-1].is_class else "def") if ours else super().kind(name)
+
     def looks_into(self, names: Sequence[str]) -> str | None:
         wanted = self.broken.scope.rpartition(".")[2]
-        if self.memory.defined(wanted) is not None:
+        if self.way:
+            return next((one.name for one in reversed(self.way) if one.name in names), None)
+        if self.place(wanted) is not None:
             return None
         return wanted if wanted in names else names[0] if names else None
 
@@ -307,11 +386,12 @@ class CodeTeacher:
     privileged = True
 
     def __init__(self, task: Task, config: CodeTeacherConfig | None = None) -> None:
-        self._broken = Mutated.of(task.details).mutation
+        known = Mutated.of(task.details)
+        self._broken, self._way = known.mutation, known.way
         self._config = config or CodeTeacherConfig()
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
-        return Decision(_Teaching(self._broken, self._config, prompt, history, generator).turn())
+        return Decision(_Teaching(self._broken, self._way, self._config, prompt, history, generator).turn())
 
 
 class CodePolicy:

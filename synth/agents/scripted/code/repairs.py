@@ -90,7 +90,7 @@ def _guards(function: Function, failure: Failure | None) -> Iterator[Repair]:
     try:
         call = ast.parse(compared["call"], mode="eval").body
         made = ast.parse(function.text).body[0]
-    except SyntaxError:
+    except (SyntaxError, IndexError):  # of a class, no function was shown
         return
     if not isinstance(call, ast.Call) or not isinstance(made, ast.FunctionDef):
         return
