@@ -9,10 +9,10 @@ from functools import partial
 import pytest
 from graph_world import TaskWorld, graph_world, page_world, set_world
 
-from synth.agents.contract import History, Prompt
+from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.consistency import Flaw, inconsistencies
 from synth.agents.scripted.phrases import PHRASES
-from synth.environments.contract import ToolCall
+from synth.environments.contract import ToolCall, ToolResult
 
 Run = tuple[Prompt, History]
 Plant = Callable[[History], Iterator[History]]
@@ -196,7 +196,7 @@ def other_results(history: History) -> Iterator[History]:
         found = said("crosscheck_open").search(thought)
         name = found and next((g for g in found.groups() if g and g in str(history[turn - 1].turn.calls)), None)
         if name:
-            yield rewritten(history, turn, f"No other page among the results speaks of {name}.")
+            yield rewritten(history, turn, f"No other page among the results mentions {name}.")
 
 
 def further_down(history: History) -> Iterator[History]:
@@ -270,3 +270,25 @@ def test_what_is_planted_is_seen(name: str, runs: dict[str, list[Run]]) -> None:
     assert planted, "no run lends itself to it"
     seen = [flaw in {one.flaw for one in inconsistencies(*run)} for run in planted]
     assert sum(seen) >= 0.7 * len(seen), f"{sum(seen)} of {len(seen)}"
+
+
+def test_a_page_may_be_opened_under_any_of_its_names() -> None:
+    def step(thought: str, call: ToolCall, content: str) -> Step:
+        return Step(
+            turn=Turn(thought=thought, calls=(call,)),
+            results=(ToolResult(call_id=call.id, name=call.name, content=content),),
+        )
+
+    links = (
+        "[University of Orl](university/orl)",
+        "[Orl University](university/orl) [Ada Bey](person/ada) [Cy Dorn](person/cy)",
+    )
+    for document, flawed in (("university/orl", False), ("person/cy", True)):
+        opened = ToolCall(id="c", name="open", arguments={"document": document})
+        history = (
+            step("I look.", ToolCall(id="a", name="search", arguments={"query": "Orl"}), links[0]),
+            step("I look.", ToolCall(id="b", name="search", arguments={"query": "Orl"}), links[1]),
+            step("Of Orl University and Ada Bey, I need Orl University.", opened, "# Orl"),
+        )
+        seen = inconsistencies(Prompt(system="", question="Which one?", tools=()), history)
+        assert (Flaw.OTHER in {one.flaw for one in seen}) is flawed, document

@@ -37,7 +37,18 @@ _ACTS = {
         *("search_described", "search_first", "search_list", "search_rest", "crosscheck"),
     ),
     "open": (
-        *("hit_named", "hit_among", "hit_alike", "hit_snippet", "hit_try", "open_link", "open_these", "next_page"),
+        *(
+            "hit_named",
+            "hit_first",
+            "hit_below",
+            "hit_among",
+            "hit_alike",
+            "hit_snippet",
+            "hit_try",
+            "open_link",
+            "open_these",
+            "next_page",
+        ),
         *("leaf", "under_heading", "found_page", "verify_open", "crosscheck_open"),
     ),
     "find": ("find_word", "verify_find"),
@@ -289,10 +300,11 @@ def _opens(run: SaidRun, turn: SaidTurn) -> _Found:
     ]
     if len(opened) != 1 or len(calls) != 1:
         return
-    title = run.titles.get(opened[0].split("#", 1)[0], "")
-    named = [other for other in run.titles.values() if other != title and named_in(turn.bare, other)]
-    if title and named and not named_in(turn.thought, title) and "page" not in calls[0].arguments:
-        yield Flaw.OTHER, title
+    document = opened[0].split("#", 1)[0]
+    own = run.anchors.get(document, set())
+    named = [other for other in run.titles.values() if other not in own and named_in(turn.bare, other)]
+    if named and own and not any(named_in(turn.thought, name) for name in own) and "page" not in calls[0].arguments:
+        yield Flaw.OTHER, run.titles[document]
 
 
 def _deeds(run: SaidRun, turn: SaidTurn) -> _Found:

@@ -33,12 +33,10 @@ __all__ = [
 ]
 
 Call = tuple[str, dict[str, Any]]
-_OF_ONE = re.compile(r"\b(?:most|least|first|last|\w{2,}est)\b")
-"""Words that hold for one of several: nothing to look up for each."""
-_IN_OWN_WORDS = 0.7
-"""How often the question's words become part of a sentence, where they can, and are not quoted."""
-_MOST_OF = 0.6
-"""Who quotes so much of the question says nothing of what comes next."""
+_OF_ONE = re.compile(r"\b(?:most|least|first|last|\w{2,}est)\b")  # holds for one of several: not for each
+_IN_OWN_WORDS = 0.7  # how often the question's words become part of a sentence, where they can, and are not quoted
+_RETOLD = 0.4  # how often the answer comes with the way to it
+_MOST_OF = 0.6  # who quotes so much of the question says nothing of what comes next
 
 
 class Need(NamedTuple):
@@ -205,7 +203,9 @@ class TurnPlanner(ABC):
         return Turn(thought=self.thoughts.text(), said=None, answer=None)
 
     def _answer(self, intent: str, answer: str) -> Turn:
-        self.thoughts.add(intent, answer=answer)
+        way = self.state.way_to(self.state.reading.answer) if intent == "answer" else []
+        told = "answer_chain" if len(way) > 1 and float(self.thoughts.generator.random()) < _RETOLD else intent
+        self.thoughts.add(told, answer=answer, names=listed(way))
         return Turn(thought=self.thoughts.text(), answer=answer)
 
     def _act(self, calls: Sequence[Call]) -> Turn:
