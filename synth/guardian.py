@@ -106,7 +106,7 @@ def _reap(program: int) -> int | None:
 
 
 def _end_all(program: int) -> None:
-    """Until there are none: whoever loses its parent becomes a child of ours."""
+    """Kill the program and its descendants until none is left: orphans become children of the guardian."""
     with suppress(ProcessLookupError):
         os.kill(program, signal.SIGKILL)
     while children := _children():

@@ -281,11 +281,16 @@ def test_oversize_and_deep_arguments_never_reach_a_server(everything: McpEnviron
 
 def test_processes_end_with_all_that_they_started(everything: McpEnvironment) -> None:
     (result,) = do(everything, ("spawn", {}))
+    spawned = int(result.content)
+
+    def gone() -> bool:
+        return not psutil.pid_exists(spawned) or psutil.Process(spawned).status() == "zombie"
+
     for _ in range(1000):  # it is killed by now; the system takes a moment
-        if not psutil.pid_exists(int(result.content)) or psutil.Process(int(result.content)).status() == "zombie":
-            return
+        if gone():
+            break
         time.sleep(0.01)
-    raise AssertionError("what the server started outlived it")
+    assert gone()
 
 
 def test_a_server_that_does_not_want_to_end_is_ended() -> None:

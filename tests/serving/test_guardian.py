@@ -14,9 +14,9 @@ import pytest
 
 from synth.guardian import NOT_STARTED, end, guarded
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere orphans can't be adopted")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a process adopt orphans")
 RESTLESS = "setsid sleep 600 & (sleep 600 &) ; trap '' TERM HUP; : > {}; while :; do sleep 600; done"
-"""It starts a process in a session of its own and one that is nobody's child, and does not end when asked to."""
+"""A shell that ignores SIGTERM, with one child in a session of its own and one orphan."""
 STARTER = """
 import subprocess, sys, threading
 from pathlib import Path
