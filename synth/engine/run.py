@@ -125,7 +125,11 @@ class Engine:
                 told: list[str] = []
                 with folder.writing(lambda: self._waiting(label, told)):
                     folder.remove_unfinished()
-                    view, made = run.make()
+                    # Whoever held the lock before may have finished it, and is reading it now.
+                    view = run.load()
+                    made = 0
+                    if view is None:
+                        view, made = run.make()
                     reused = max(0, view.shards - made)
         folder.mark_used(self.plan.dataset)
         self._views[label] = view

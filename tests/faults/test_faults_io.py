@@ -225,6 +225,33 @@ def test_the_second_build_says_that_it_waits(tmp_path: Path) -> None:
     assert notes == ["pages: another build is working on this stage in the same store; waiting for it"]
 
 
+def test_what_another_build_finished_meanwhile_is_not_made_again(tmp_path: Path) -> None:
+    """It may be reading it: a view that is written anew is not there for a moment."""
+    from synth.store.locks import FileLock
+
+    store = Store(tmp_path / "store")
+    found: list[int] = []
+
+    class Overtaken(Quiet):
+        def note(self, line: str) -> None:
+            held.release()
+            build(tmp_path / "store", plan(5))
+            found.append(manifest().st_ino)
+
+    def manifest() -> os.stat_result:
+        (view,) = folder.views.iterdir()
+        return (view / "manifest.json").stat()
+
+    with Engine(plan(5), store, LocalExecutor(), Overtaken()) as engine:
+        engine.run_stage("pages")
+        folder = store.stage("questions", engine.fingerprint("questions").value)
+        folder.create({})
+        held = FileLock(folder.path / "write.lock")
+        held.acquire()
+        engine.run()
+        assert found == [manifest().st_ino]
+
+
 def test_a_script_without_a_guard_may_use_worker_processes(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
