@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ import pytest
 
 from synth.environments.code.environment import CodeEnvironment, CodeEpisode
 from synth.environments.code.project import Project
-from synth.environments.code.sandbox import Limits, Run, Sandbox, find_sandbox
+from synth.environments.code.sandbox import Limits, Run, Sandbox, Tool, find_sandbox
 from synth.environments.contract import Environment, ToolCall, ToolResult
 from synth.environments.reports import read_hits, read_lines, read_report
 from synth.errors import InputError
@@ -191,13 +192,16 @@ def test_every_edit_but_a_removal_is_undone_by_another(environment: CodeEnvironm
         assert bool(back) == (edit.operator not in REMOVALS), edit
 
 
-SANDBOXES = [name for name in ("bwrap", "unshare") if shutil.which(name)]
+PATHS: dict[Tool, str | None] = {"bwrap": shutil.which("bwrap"), "unshare": shutil.which("unshare")}
+if os.geteuid() == 0:
+    PATHS["root"] = PATHS["unshare"]
+SANDBOXES = {tool: path for tool, path in PATHS.items() if path}
 TIGHT = Limits(seconds=3.0, memory=128 << 20)
 
 
 @pytest.fixture(params=SANDBOXES)
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
-    made = Sandbox(request.param, str(shutil.which(request.param)))
+    made = Sandbox(request.param, SANDBOXES[request.param])
     try:
         made.run({}, [sys.executable, "-I", "-S", "-c", ""])
     except InputError as error:
@@ -283,7 +287,6 @@ def test_a_program_sees_and_changes_nothing_of_the_machine(sandbox: Sandbox, mon
 @pytest.mark.parametrize(
     ("code", "end"),
     [
-        ("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass", "processes"),
         ("held = []\nwhile True:\n    held.append(bytearray(1 << 20))", "memory"),
         ("while True:\n    pass", "seconds"),
         ("import time\ntime.sleep(60)", "seconds"),
@@ -296,6 +299,24 @@ def test_bounds_end_a_program(sandbox: Sandbox, code: str, end: str) -> None:
     done = run(sandbox, code, limits)
     # Python may run into the bound of its own address space before all pages together are too many.
     assert done.end == end or (end == "memory" and "MemoryError" in done.output)
+
+
+FORKS = """
+import os, time
+for number in range(2, 200):
+    if os.fork() == 0:
+        time.sleep(60)
+    print(number, flush=True)
+"""
+FORKS_WITHOUT_END = "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"
+
+
+def test_the_system_itself_bounds_the_processes() -> None:
+    """Counting them is not enough: a bomb outruns whoever counts, most of all on a busy machine."""
+    counted = [int(word) for word in run(find_sandbox(), FORKS, TIGHT).output.split() if word.isdigit()]
+    assert 2 in counted
+    assert max(counted) <= TIGHT.processes
+    assert run(find_sandbox(), FORKS_WITHOUT_END, Limits(seconds=3.0)).end == "processes"
 
 
 def test_files_have_a_bound(sandbox: Sandbox) -> None:

@@ -2,7 +2,8 @@
 program and watches it. A file of its own, run by path: it imports nothing but the standard library.
 
 Its standard input is one JSON object: ``mounts`` (host paths that are shown read-only; null = the file system stands),
-``files`` (path -> text, below ``folder``), ``command``, ``environment``, ``limits``. Descriptor ``report`` gets one
+``files`` (path -> text, below ``folder``), ``user`` (number of the user that the program runs as; null = the user that
+this runs as), ``command``, ``environment``, ``limits``. Descriptor ``report`` gets one
 JSON object: how it ended.
 """
 
@@ -72,11 +73,15 @@ def build(root: str, shown: list[str], room: str) -> None:
     mount("none", "/", None, _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
 
 
-def give_up_rights() -> None:
-    """No capability is left, and none comes back."""
+def give_up_rights(user: int | None = None) -> None:
+    """No capability is left, and none comes back; where a user is given, this process is that user's from now on."""
     _LIBC.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
     for number in range(64):
         _LIBC.prctl(_DROP_BOUND, number, 0, 0, 0)
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     _LIBC.capset(header, (ctypes.c_uint32 * 6)())
 
@@ -85,6 +90,7 @@ def start(asked: dict[str, Any], report: int) -> int:
     """The program as a child of this process; gives its number."""
     child = os.fork()
     if child:
+        give_up_rights()
         return child
     try:
         os.close(report)
@@ -102,6 +108,7 @@ def start(asked: dict[str, Any], report: int) -> int:
         ):
             resource.setrlimit(getattr(resource, name), (most, most))
         os.chdir(asked["folder"])
+        give_up_rights(asked["user"])
         os.execve(asked["command"][0], asked["command"], asked["environment"])
     except BaseException as error:
         os.write(2, f"the program does not start: {error}\n".encode())
@@ -145,6 +152,7 @@ def main() -> None:
     asked = json.loads(sys.stdin.buffer.read())
     report = int(sys.argv[1])
     os.set_inheritable(report, False)
+    os.umask(0o022)  # the program may be another user's than this
     if asked["mounts"] is not None:
         build(asked["root"], asked["mounts"], asked["limits"]["room"])
     for name, text in asked["files"].items():
@@ -152,7 +160,10 @@ def main() -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-    give_up_rights()
+    if (user := asked["user"]) is not None:
+        for folder, _, names in os.walk(asked["folder"]):
+            for path in (folder, *(os.path.join(folder, name) for name in names)):
+                os.chown(path, user, user)
     found = watch(start(asked, report), asked["limits"])
     os.write(report, json.dumps(found).encode())
     os._exit(0)

@@ -4,12 +4,16 @@ A program sees a fresh file system: this Python and the system's libraries, read
 is given, which is thrown away. It has no network, none of the host's environment variables, no rights, and bounds on
 processor time, memory, processes, files, output and time. The namespaces are made by bubblewrap where it is installed,
 else by ``unshare`` of util-linux; on a machine that has neither, or forbids them, nothing is run.
+
+Root of the machine uses ``unshare`` first, and gives each program a user number of its own: the system sets no bound to
+root's processes, whatever namespace they are in, and a program that forks without end would outrun who counts them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -31,6 +35,8 @@ FOLDER = "/repo"
 _INSIDE = str(Path(__file__).with_name("inside.py"))
 _RUNNER = str(Path(__file__).with_name("runner.py"))
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")
+_FIRST_USER, _USERS = 1 << 30, 1 << 24
+"""User numbers that nobody has; one by chance for each run, since a user's processes are counted machine-wide."""
 _SLACK = 5.0
 """Seconds beyond a program's own that its start and end may take."""
 
@@ -70,10 +76,14 @@ class Run:
     """Seconds of processor time, where it ended of its own."""
 
 
-class Sandbox:
-    """Runs programs by ``tool``: ``bwrap`` or ``unshare``, found at ``path``."""
+Tool = Literal["root", "bwrap", "unshare"]
+"""What makes the namespaces; ``root``: ``unshare``, by root of the machine, without a user namespace."""
 
-    def __init__(self, tool: Literal["bwrap", "unshare"], path: str) -> None:
+
+class Sandbox:
+    """Runs programs by ``tool``, found at ``path``."""
+
+    def __init__(self, tool: Tool, path: str) -> None:
         self.tool = tool
         self.path = path
 
@@ -89,6 +99,7 @@ class Sandbox:
             "root": tempfile.gettempdir(),
             "files": dict(files),
             "folder": FOLDER,
+            "user": _FIRST_USER + secrets.randbelow(_USERS) if self.tool == "root" else None,
             "command": list(command),
             "environment": _ENVIRONMENT,
             "limits": asdict(limits),
@@ -115,15 +126,17 @@ class Sandbox:
         if full:
             return Run("output", None, output)
         if not said:
-            last = output.strip().splitlines()[-1:] or [f"{self.tool} ended with {process.returncode}"]
-            raise _unusable(f"{self.tool}: {last[0][:300]}")
+            name = Path(self.path).name
+            last = output.strip().splitlines()[-1:] or [f"{name} ended with {process.returncode}"]
+            raise _unusable(f"{name}: {last[0][:300]}")
         found = json.loads(said)
         return Run(found["end"], found["code"], output, found.get("cpu", 0.0))
 
     def _around(self, limits: Limits) -> list[str]:
-        if self.tool == "unshare":
-            apart = ("--user", "--map-root-user", "--mount", "--net", "--pid", "--ipc", "--uts")
-            return guarded(self.path, *apart, "--fork", "--kill-child=KILL")
+        if self.tool != "bwrap":
+            user = () if self.tool == "root" else ("--user", "--map-root-user")
+            apart = ("--mount", "--net", "--pid", "--ipc", "--uts")
+            return guarded(self.path, *user, *apart, "--fork", "--kill-child=KILL")
         shown = []
         for path in _shown():
             link = Path(path).is_symlink()
@@ -187,8 +200,11 @@ def find_sandbox() -> Sandbox:
         InputError: there is none.
     """
     tried = []
-    for tool in ("bwrap", "unshare"):
-        path = shutil.which(tool)
+    tools: tuple[Tool, ...] = ("bwrap", "unshare")
+    if os.geteuid() == 0:
+        tools = ("root", *tools)
+    for tool in tools:
+        path = shutil.which("bwrap" if tool == "bwrap" else "unshare")
         if path is None:
             continue
         sandbox = Sandbox(tool, path)
