@@ -38,7 +38,7 @@ ANSWERS = "The helper answers: "
 JUDGE = ToolSchema.of(
     "judge",
     "Say whether what you were just shown helps with the question, beside your next call.",
-    {"useful": {"type": "boolean", "description": "Whether you go on from it."}},
+    {"useful": {"type": "boolean", "description": "Whether something in it is needed for the answer, or leads there."}},
 )
 CHECK = ToolSchema.of(
     "check",

@@ -1,7 +1,7 @@
 """Actions with which an agent assesses its own situation. They change nothing and get a one-line acknowledgement;
 whether they are true is measured afterwards from the record (:mod:`synth.annotate.labels.judged`).
 
-``judge`` (after ReSeek, arXiv 2510.00568) goes with the next call and says whether the last result helps. ``check``
+``judge`` (after ReSeek, arXiv 2510.00568) goes with the next call and says whether the last result helps (:func:`helps`). ``check``
 (after MOSAIC) comes before the first change, or before the agent declines, and says whether it may act.
 """
 
@@ -19,16 +19,28 @@ from synth.environments.rendering import plain
 from synth.schemas.plans import Planned, Request
 from synth.schemas.tasks import Task
 
-__all__ = ["Judging"]
+__all__ = ["Judging", "helps"]
+
+
+def helps(task: Task, step: Step) -> bool | None:
+    """Whether what ``step`` shows is of a page or thing of the task's walk, or lists one: that its text is short of the
+    evidence, or that all of it was seen before, makes it no worse. None where there is no walk."""
+    if not task.walk.hops:
+        return None
+    needed = {*task.gold_documents, *(node.id for hop in task.walk.hops for node in (hop.source, hop.target))}
+    shown = [observe(result.content) for result in step.results if result.error is None]
+    named = {one.about for one in shown} | {hit.document for one in shown for hit in one.results}
+    return not needed.isdisjoint(name.partition("#")[0] for name in named)
 
 
 class Judging:
     """A scripted policy that takes these actions where the environment offers them. It says what its next move implies:
-    a result helped if the move builds on it, and acting is allowed if it acts."""
+    a result helped if the move builds on it, and acting is allowed if it acts. A teacher that knows the walk says of
+    results how it is."""
 
     def __init__(self, policy: Policy, task: Task) -> None:
         self.privileged = policy.privileged
-        self._policy = policy
+        self._policy, self._task = policy, task
         self._changing = frozenset(Request.of(task.details).changing)
         self._asks = Planned.stand_in(task.details) and Planned.of(task.details).plan.outcome != "answered"
 
@@ -43,7 +55,8 @@ class Judging:
             allowed = any(call.name in self._changing for call in turn.calls)
             return Decision(Turn(thought=turn.thought, calls=(_call(CHECK, allowed),)), decision.injected)
         if JUDGE.name in names and turn.calls and history and history[-1].results:
-            said = _call(JUDGE, _goes_on(turn, history[-1]))
+            known = helps(self._task, history[-1]) if self.privileged else None
+            said = _call(JUDGE, _goes_on(turn, history[-1]) if known is None else known)
             turn = turn.model_copy(update={"calls": (said, *turn.calls)})
         return Decision(turn, decision.injected, decision.source, decision.shown)
 

@@ -195,7 +195,7 @@ def label(
     unknown = next((n for n, one in enumerate(every) if one.sign is None), len(every))
     matches = gold_matches(task, history) if task.walk.hops else [None] * len(history)
     reasons = [one.reason for one in every]
-    right = judged_right(task, history, found)
+    right = judged_right(task, history)
     behaviours = behaviours_of(task, history, found, reasons)
     failure = None if row.success else failure_of(row, task, history, found, reasons)
     wrong = wrong_names(row, task, history, "" if first is None else _about(every[first], found[first]))
