@@ -1,8 +1,9 @@
 """Actions with which an agent assesses its own situation. They change nothing and get a one-line acknowledgement;
 whether they are true is measured afterwards from the record (:mod:`synth.annotate.labels.judged`).
 
-``judge`` (after ReSeek, arXiv 2510.00568) goes with the next call and says whether the last result helps (:func:`helps`). ``check``
-(after MOSAIC) comes before the first change, or before the agent declines, and says whether it may act.
+``judge`` (after ReSeek, arXiv 2510.00568) goes with the next call and says whether the last result helps
+(:func:`helps`). ``check`` (after MOSAIC) comes before the first change, or before the agent declines, and says whether
+it may act.
 """
 
 from __future__ import annotations

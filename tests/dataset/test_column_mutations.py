@@ -23,6 +23,8 @@ from synth.schemas.proposals import ProposalRow
 from synth.schemas.tasks import Task
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
+pytestmark = pytest.mark.timeout(1_800)  # thousands of validations, on machines that others keep busy
+
 SHOWN = {"steps.criticality.alternative"}
 """Unseen only where two alternatives have the same counts: test_step_mutations.py makes them."""
 DATASETS: dict[str, dict[str, Any]] = {
