@@ -244,6 +244,7 @@ FORMATS: Mapping[str, str] = {
     "trl-tools": "synth.export.decoupled:TRL_TOOLS",
     "verifier": "synth.export.claims:VERIFIER",
     "vision": "synth.export.pictures:VISION",
+    "vision-charts": "synth.export.pictures:CHARTS",
     "verl": "synth.export.rl:VERL",
     "verl-env": "synth.export.rl:VERL_ENV",
 }

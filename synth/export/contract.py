@@ -12,6 +12,7 @@ import pyarrow as pa
 from synth.export.selection import Selection
 from synth.schemas.distractors import Distractor
 from synth.schemas.documents import Document
+from synth.schemas.facts import FactRow
 from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rl import RlRow
 from synth.schemas.row import JsonList
@@ -80,6 +81,9 @@ class TaskPages:
     """Those that state its hops."""
     astray: tuple[tuple[Distractor, Document], ...]
     """Its distractors."""
+    alike: tuple[tuple[str, FactRow], ...] = ()
+    """For formats that need facts: what its walk's relations of figures say of things of its split, each with the
+    thing's name."""
 
     @property
     def pages(self) -> tuple[Document, ...]:
@@ -148,6 +152,7 @@ class Why(StrEnum):
     EMPTY = "empty"
     JUDGED_BY_STATE = "judged_by_state"
     NO_GLYPHS = "no_glyphs"
+    NO_FIGURES = "no_figures"
     NO_PICTURE = "no_picture"
     TOO_LONG = "too_long"
 
@@ -176,6 +181,7 @@ _SENTENCES = {
     Why.EMPTY: "The row has no turn of the agent, or no question before it.",
     Why.JUDGED_BY_STATE: "Success is the state that the agent leaves behind, which no reward function reads from its "
     "text: `trl-grpo-env` and `verl-env` ask the environment.",
+    Why.NO_FIGURES: "The walk states no figures of several things that a chart could show.",
     Why.NO_GLYPHS: "A page has letters that the font of the pictures, DejaVu Sans, does not draw.",
     Why.NO_PICTURE: "Nothing in the run was shown as a picture: `environment.screenshots: true` keeps those of pages.",
     Why.TOO_LONG: "It is longer than was allowed, also with its observations cut.",

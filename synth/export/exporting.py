@@ -148,7 +148,8 @@ def _split(
     writer = open_writer(format_, folder, split)
     index = _Index(folder / "index" / f"{split}.jsonl") if format_.index else None
     try:
-        for item in items_of(dataset, format_.source, split, tasks="tasks" in format_.needs, helpers=format_.helpers):
+        needs = {"tasks": "tasks" in format_.needs, "facts": "facts" in format_.needs}
+        for item in items_of(dataset, format_.source, split, helpers=format_.helpers, **needs):
             rows += 1
             if (condition := choose(item)) is not None:
                 left_out[condition] += 1

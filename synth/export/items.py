@@ -164,9 +164,16 @@ def _text(item: ContentItem) -> str:
 
 
 def items_of(
-    dataset: Dataset, source: SourceTable, split: str, *, tasks: bool = False, helpers: bool = False
+    dataset: Dataset,
+    source: SourceTable,
+    split: str,
+    *,
+    tasks: bool = False,
+    helpers: bool = False,
+    facts: bool = False,
 ) -> Iterator[Item]:
-    """The rows of one split; with ``tasks``, runs have theirs; with ``helpers``, those of a run come behind it.
+    """The rows of one split; with ``tasks``, runs have theirs; with ``helpers``, those of a run come behind it; with
+    ``facts``, tasks have those like their figures.
 
     Raises:
         DatasetError: a row breaks its schema, or a step belongs to no trajectory.
@@ -175,7 +182,7 @@ def items_of(
         yield from dataset.rows(source, split)
         return
     if source == "tasks":
-        yield from task_pages(dataset, split)
+        yield from task_pages(dataset, split, facts=facts)
         return
     steps = _Steps(dataset, split) if "steps" in dataset.configs else None
     for row, task in _runs(dataset, split, tasks=tasks):

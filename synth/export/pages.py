@@ -13,9 +13,11 @@ import pyarrow as pa
 
 from synth.dataset.reader import Dataset
 from synth.dataset.usage import usage
+from synth.export.charts import MEASURED
 from synth.export.contract import About, Format, Inexpressible, Record, TaskPages, Why
 from synth.schemas.distractors import Distractor
 from synth.schemas.documents import Document
+from synth.schemas.facts import FactRow
 from synth.schemas.tasks import Hop, Task
 
 __all__ = ["RANKER", "task_pages"]
@@ -24,18 +26,22 @@ _AT_ONCE = 200
 """Tasks whose pages are in memory at once."""
 
 
-def task_pages(dataset: Dataset, split: str) -> Iterator[TaskPages]:
-    """Every task of a split with its gold pages and its distractors."""
+_ALIKE = 400
+"""Facts of one relation at most that go with a task."""
+
+
+def task_pages(dataset: Dataset, split: str, *, facts: bool = False) -> Iterator[TaskPages]:
+    """Every task of a split with its gold pages and its distractors; with ``facts``, with those like its figures."""
     waiting: list[Task] = []
     for task in dataset.rows("tasks", split):
         waiting.append(task)
         if len(waiting) == _AT_ONCE:
-            yield from _with_pages(dataset, waiting)
+            yield from _with_pages(dataset, waiting, facts)
             waiting = []
-    yield from _with_pages(dataset, waiting)
+    yield from _with_pages(dataset, waiting, facts)
 
 
-def _with_pages(dataset: Dataset, tasks: Sequence[Task]) -> Iterator[TaskPages]:
+def _with_pages(dataset: Dataset, tasks: Sequence[Task], facts: bool) -> Iterator[TaskPages]:
     astray: dict[str, list[Distractor]] = defaultdict(list)
     if "distractors" in dataset.configs:
         for one in dataset.among("distractors", "task_id", [task.id for task in tasks]):
@@ -43,9 +49,31 @@ def _with_pages(dataset: Dataset, tasks: Sequence[Task]) -> Iterator[TaskPages]:
     wanted = {name for task in tasks for name in task.gold_documents}
     wanted |= {one.document_id for found in astray.values() for one in found}
     pages: dict[str, Document] = {page.id: page for page in dataset.among("documents", "id", sorted(wanted))}
+    alike = _alike(dataset, tasks) if facts else {}
     for task in tasks:
         gold = tuple(pages[name] for name in task.gold_documents)
-        yield TaskPages(task, gold, tuple((one, pages[one.document_id]) for one in astray[task.id]))
+        near = tuple((one, pages[one.document_id]) for one in astray[task.id])
+        told = tuple(one for relation in sorted(_measured(task)) for one in alike.get(relation, ()))
+        yield TaskPages(task, gold, near, told)
+
+
+def _measured(task: Task) -> set[str]:
+    return {hop.relation for hop in task.walk.hops if hop.target.kind in MEASURED}
+
+
+def _alike(dataset: Dataset, tasks: Sequence[Task]) -> dict[str, list[tuple[str, FactRow]]]:
+    """What the measured relations of the tasks, all of one split, say of the things that the split owns."""
+    found: dict[str, list[FactRow]] = defaultdict(list)
+    for fact in dataset.among("facts", "relation", sorted(set[str]().union(*map(_measured, tasks)))):
+        if fact.value_kind in MEASURED and len(found[fact.relation]) < _ALIKE:
+            found[fact.relation].append(fact)
+    subjects = sorted({fact.subject for facts in found.values() for fact in facts})
+    split = tasks[0].split if tasks else ""
+    owned = {one.id: one.name for one in dataset.among("entities", "id", subjects) if one.partition == split}
+    return {
+        relation: [(owned[fact.subject], fact) for fact in facts if fact.subject in owned]
+        for relation, facts in found.items()
+    }
 
 
 def _ranker(item: TaskPages, about: About, cut: int) -> list[Record]:

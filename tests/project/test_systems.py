@@ -14,6 +14,7 @@ ELSEWHERE = {
     "web-site": "tests/extras/web/test_extra_web_again.py",
     "policy.txt": "tests/extras/gallery/test_extra_architect.py",
     "vision": "tests/extras/pictures/test_extra_pictures.py",
+    "vision-charts": "tests/extras/pictures/test_extra_charts.py",
 }
 """What commands name that wants an environment of its own, or a model, and the suite of CI that brings it."""
 

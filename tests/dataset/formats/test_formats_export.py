@@ -22,9 +22,7 @@ from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.preferences import PreferenceRow
 from synth.schemas.turns import turn_ranges
 
-HERE = sorted(
-    name for name in set(FORMATS) - {"trl-grpo", "trl-grpo-env", "verl", "verl-env"} if not name.endswith("vision")
-)
+HERE = sorted(name for name in set(FORMATS) - {"trl-grpo", "trl-grpo-env", "verl", "verl-env"} if "vision" not in name)
 """The sample has no table ``rl``; pictures are in ``tests/extras/pictures`` and ``test_formats_screens.py``."""
 
 

@@ -16,7 +16,7 @@ from PIL import ImageChops, ImageDraw, ImageFilter
 
 import synth
 from synth.export.contract import Inexpressible, Why
-from synth.export.pictures import HEIGHT, MARGIN, WIDTH, _font, pictures, regions, set_in_type
+from synth.export.typesetting import HEIGHT, MARGIN, WIDTH, font, pictures, regions, set_in_type
 from synth.schemas.documents import Document, Section
 
 pytestmark = pytest.mark.extras
@@ -30,7 +30,7 @@ def holds(picture: bytes, box: tuple[int, int, int, int], words: str, size: int)
     """Whether ``words``, drawn anew at the corner of ``box``, cover the ink in the box and are covered by it."""
     shown = ImageChops.invert(Pictures.open(io.BytesIO(picture)).crop(box))
     drawn = Pictures.new("L", shown.size, 0)
-    ImageDraw.Draw(drawn).text((0, 0), words, fill=255, font=_font(size))
+    ImageDraw.Draw(drawn).text((0, 0), words, fill=255, font=font(size))
     wide = ImageFilter.MaxFilter(3)  # letters stand between pixels
     for ink, cover in ((shown, drawn.filter(wide)), (drawn, shown.filter(wide))):
         left = ImageChops.subtract(ink, cover).histogram()
@@ -70,7 +70,7 @@ def test_a_long_page_is_several_pictures_and_no_line_leaves_its_margins() -> Non
         size = Pictures.open(io.BytesIO(one.png())).size
         assert size[0] == WIDTH
         assert size[1] <= HEIGHT
-    assert all(MARGIN + _font(line.size).getlength(line.words.rstrip()) <= WIDTH - MARGIN for line in lines)
+    assert all(MARGIN + font(line.size).getlength(line.words.rstrip()) <= WIDTH - MARGIN for line in lines)
     assert "".join(line.words for line in lines if line.end) == text.replace("\n", ""), "nothing is lost"
 
 
@@ -79,7 +79,7 @@ def test_a_page_of_one_word_is_broken_where_each_line_is_full() -> None:
     *full, last = (line for line in set_in_type(page(text)) if line.end)
     assert "".join(line.words for line in (*full, last)) == text
     for line in full:
-        width = _font(line.size).getlength
+        width = font(line.size).getlength
         assert MARGIN + width(line.words) <= WIDTH - MARGIN < MARGIN + width(text[line.start : line.end + 1])
 
 
