@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -116,14 +117,40 @@ def _rethought(run: GoodRun, step: int, thought: str | None, old: str, new: str)
                     return None
                 parts[at] = part.replace(text, line)
     # What was read is told as it was, and so is what there was to choose from.
-    others = [item.name for item in documents(run, step) if not same_words(item.name, old)]
-    done = [
-        renamed(part, old, new)
-        if at == last or (at > _read(parts) and not quotes(part) and not any(names(part, other) for other in others))
-        else part
-        for at, part in enumerate(parts)
-    ]
+    held = documents(run, step)
+    others = [item.name for item in held if not same_words(item.name, old)]
+    read = {item.name for item in held if not _unread(run, step, item)}
+    opened = any(same_words(name, old) for name in read)
+    if any(names(parts[last], name) for name in read if not same_words(name, old)):
+        return None  # it says what another page holds, or lacks, of it
+    done = []
+    for at, part in enumerate(parts):
+        if at == last:
+            chosen = _chosen_anew(part, old, new, others, opened=opened)
+            if chosen == part:
+                return None
+            part = chosen
+        elif at > _read(parts) and not opened and not quotes(part) and not any(names(part, one) for one in others):
+            part = renamed(part, old, new)
+        done.append(part)
     return " ".join(done)
+
+
+def _chosen_anew(part: str, old: str, new: str, others: Sequence[str], *, opened: bool) -> str:
+    """A sentence with ``old`` exchanged, but where it stands in a list beside ``others``; where the page of ``old`` was
+    read, only the last time that it names it."""
+    other = "|".join(re.escape(name) for name in sorted({*others, new}, key=len, reverse=True))
+    between = r"(?:, and |, or |, | and | or )"
+    spans = []
+    for match in re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", part):
+        after, before = part[match.end() :], part[: match.start()]
+        if not re.match(rf"{between}(?:{other})(?!\w)", after) and not re.search(
+            rf"(?<!\w)(?:{other}){between}$", before
+        ):
+            spans.append(match.span())
+    for start, end in reversed(spans[-1:] if opened else spans):
+        part = part[:start] + new + part[end:]
+    return part
 
 
 def _read(parts: list[str]) -> int:
