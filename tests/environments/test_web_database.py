@@ -108,11 +108,13 @@ def test_times_of_the_episode_are_no_matter_and_all_others_are() -> None:
     begin = 1_772_442_000
     state = {
         "t": [begin, begin + 3599, begin * 1000, begin * 1_000_000 + 17, "2026-03-02T09:00:07Z"],
+        "compact": ["20260302090000", "20260302090007.250", "20260302T095959Z"],
         "other": [begin - 1, begin + 3600, "2026-03-02", "2026-03-02T08:59:59Z", "2026-03-02T09:00:00+02:00", True],
+        "others": ["20260302085959.000", "20260302100000", "20260302", "20261302090000", "20260302 in all"],
     }
     told = clock.without_present(state)
-    assert set(told["t"]) == {"(now)"}
-    assert told["other"] == state["other"]
+    assert {*told["t"], *told["compact"]} == {"(now)"}
+    assert (told["other"], told["others"]) == (state["other"], state["others"])
 
 
 def test_cookies_that_only_the_server_reads_count_where_its_state_is_not_known() -> None:

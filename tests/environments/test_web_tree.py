@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from synth.environments.web.nodes import parse
 from synth.environments.web.storage import (
     Change,
     changes_in_words,
@@ -14,7 +15,7 @@ from synth.environments.web.storage import (
     stored,
     without,
 )
-from synth.environments.web.tree import Page, parse, read_page
+from synth.environments.web.tree import Page, read_page
 
 SNAPSHOT = """
 - generic [active] [ref=e1]:
@@ -208,6 +209,100 @@ def test_pairs_of_a_head_and_a_cell_state_something_of_the_heading() -> None:
         (about, "Owned by", "mara"),
         ("Jigsaw", "Price", "6.00"),
     )
+
+
+FORM = """
+- heading "New ticket" [level=1]
+- table [ref=e1]:
+  - row [ref=e2]:
+    - rowheader "Priority:" [ref=e3]
+    - cell [ref=e4]:
+      - combobox "Priority:" [ref=e5]:
+        - option "low" [selected]
+    - rowheader "Cc:" [ref=e6]
+    - cell [ref=e7]:
+      - text: Set your address in
+      - link "Preferences" [ref=e8]
+"""
+
+
+def test_what_stands_beside_the_fields_of_a_form_is_no_fact() -> None:
+    assert read_page(parse(FORM)).facts == ()
+    alone = FORM.replace('combobox "Priority:"', 'link "Priority:"').replace('- option "low" [selected]', "- text: low")
+    assert ("New ticket", "Cc", "Set your address in Preferences") in read_page(parse(alone)).facts
+
+
+LAYOUT = """
+- heading "New ticket" [level=1]
+- table [ref=e1]:
+  - row [ref=e2]:
+    - rowheader "Title:" [ref=e3]
+    - cell [ref=e4]:
+      - textbox [ref=e5]
+    - 'cell "Priority:" [ref=e6]'
+    - cell [ref=e7]:
+      - combobox [ref=e8]:
+        - option "low" [selected]
+  - row [ref=e9]:
+    - cell "2 pumps" [ref=e10]
+    - cell [ref=e11]:
+      - spinbutton [ref=e12]
+    - cell [ref=e13]:
+      - checkbox [ref=e14]
+  - row [ref=e15]:
+    - rowheader "Note" [ref=e16]
+    - cell [ref=e17]:
+      - textbox "Remark" [ref=e18]
+      - button [ref=e19]
+"""
+
+
+def test_a_field_without_a_name_is_called_what_the_cell_before_it_calls_it() -> None:
+    named = [(one.role, one.name) for one in read_page(parse(LAYOUT)).elements]
+    assert named == [
+        ("textbox", "Title"),
+        ("combobox", "Priority"),
+        ("spinbutton", ""),
+        ("checkbox", ""),
+        ("textbox", "Remark"),
+        ("button", ""),
+    ]
+
+
+NUMBERED = """
+- heading "Tickets" [level=1] [ref=e1]
+- table [ref=e2]:
+  - row [ref=e3]:
+    - columnheader "ID" [ref=e4]
+    - columnheader "Changed" [ref=e5]
+    - columnheader "Title" [ref=e6]
+    - columnheader "Owner" [ref=e7]
+  - row [ref=e8]:
+    - cell "4" [ref=e9]
+    - cell "1 week ago" [ref=e10]
+    - cell [ref=e11]:
+      - link "Pump leaks" [ref=e12]
+    - cell [ref=e13]:
+      - link "ada" [ref=e14]
+  - row [ref=e15]:
+    - cell "6" [ref=e16]
+    - cell "1 week ago" [ref=e17]
+    - cell [ref=e18]:
+      - link "Pane cracked" [ref=e19]
+    - cell [ref=e20]:
+      - link "bo" [ref=e21]
+"""
+
+
+def test_a_row_is_called_by_the_links_that_name_it_not_by_its_number() -> None:
+    facts = read_page(parse(NUMBERED)).facts
+    assert facts[:3] == (
+        ("Pump leaks", "ID", "4"),
+        ("Pump leaks", "Changed", "1 week ago"),
+        ("Pump leaks", "Owner", "ada"),
+    )
+    numbers = NUMBERED.replace('link "Pump leaks"', 'link "#4"').replace('link "Pane cracked"', 'link "#6"')
+    assert ("4", "Title", "#4") in read_page(parse(numbers.replace('link "bo"', 'link "ada"'))).facts
 
 
 TICKETS = """

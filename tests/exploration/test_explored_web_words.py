@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from synth.environments.web.definition import FactWords, RequestWords, SiteDefinition, load_site
+from synth.environments.web.nodes import parse
 from synth.environments.web.storage import Change
-from synth.environments.web.tree import Page, parse, read_page
+from synth.environments.web.tree import Page, read_page
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import Dropped
 from synth.exploration.web.explorer import _straight
-from synth.exploration.web.walking import Action, SiteProposer, Taken, instruction, resolve
+from synth.exploration.web.walking import Action, Taken, instruction, resolve
 from synth.exploration.web.wording import question_of, request_of
 from synth.identity import derive_generator
 
@@ -191,6 +191,27 @@ def test_a_site_of_which_nothing_is_known_is_asked_by_what_was_used() -> None:
         asked(typed, pressed, removed[1])
 
 
+FORM = """
+- heading "New ticket" [level=1] [ref=e1]
+- 'textbox "Description: You may use markup here." [ref=e2]'
+- 'textbox "Note: seen by all" [ref=e3]'
+- 'textbox "Note: seen by you" [ref=e4]'
+- 'textbox "Owner:" [ref=e5]'
+- 'button "Create: now" [ref=e6]'
+"""
+
+
+def test_a_field_is_called_by_its_label_without_what_is_explained_behind_it() -> None:
+    page = read_page(parse(FORM))
+    actions = [Action("open", (("url", "/"),)), *(Action.on(one, "type", text="x") for one in page.elements[:4])]
+    actions.append(Action.on(page.elements[4], "click"))
+    change = [Change(at="tickets", kind="set", after="x")]
+    for number in range(10):
+        text = request_of(SiteDefinition(), change, actions, [page] * 6, rng(number)).text
+        said = ("“Description”", "“Note: seen by all”", "“Note: seen by you”", "“Owner”", "“Create: now”")
+        assert all(name in text for name in said), text
+
+
 def test_facts_of_tables_and_lines_are_asked_for_by_their_names() -> None:
     page = read_page(parse(TOOLS))
     assert page.facts == (
@@ -242,21 +263,3 @@ def test_wrong_configs_are_refused() -> None:
     for options in ({"kinds": {"other": 1.0}}, {"writes": {9: 1.0}}, {"fractions": {"train": 0.5}}):
         with pytest.raises(ValueError):
             ExplorationConfig.model_validate(options)
-
-
-def test_a_form_is_gone_to_and_not_left() -> None:
-    links = "".join(f'- link "Place {number}" [ref=e{number + 1}]\n' for number in range(20))
-    form = '- textbox "Note" [ref=e90]\n- button "Preview" [ref=e91]\n- button "Send" [ref=e92]\n'
-
-    def weights(page: str, wanted: int | None) -> Counter[str]:
-        found: Counter[str] = Counter()
-        for action, _, weight in SiteProposer(SiteDefinition(), wanted=wanted).options(read_page(parse(page))):
-            found["a place" if action.name.startswith("Place") else action.name] += weight
-        return found
-
-    home = links + '- link "New note" [ref=e80]\n'
-    assert weights(home, 1)["New note"] > 0.25 * weights(home, 1).total()
-    assert weights(home, None)["New note"] < 0.1 * weights(home, None).total()
-    there = weights(links + form, 1)
-    assert there["a place"] < 0.3 * there.total()
-    assert there["Send"] == pytest.approx(5 * there["Preview"])

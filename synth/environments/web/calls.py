@@ -10,7 +10,8 @@ from urllib.parse import urljoin, urlsplit
 
 from synth.environments.contract import ToolError, ToolSchema, number_argument, text_argument
 from synth.environments.suspicion import clean
-from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
+from synth.environments.web.nodes import CHOICES, TEXT_BOXES
+from synth.environments.web.tree import Element, Page
 
 __all__ = ["KEYS", "Refused", "Wanted", "is_inside", "read_call", "short", "web_tools"]
 

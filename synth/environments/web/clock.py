@@ -18,6 +18,8 @@ __all__ = ["Clock", "find_clock"]
 _LIBRARIES = ("libfaketimeMT.so.1", "libfaketime.so.1")
 _FOLDERS = ("/usr/lib/*/faketime", "/usr/lib*/faketime", "/usr/local/lib/faketime")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+_COMPACT = re.compile(r"(\d{8})[T ]?(\d{6}(?:\.\d{3}|\.\d{6})?Z?)")
+"""``20260302090007.000``: the same without signs between."""
 _NUMBER = re.compile(r"[1-9]\d{9,15}")
 """A time that is kept as text."""
 _PRESENT = timedelta(hours=1)
@@ -98,12 +100,13 @@ class Clock:
             return any(start <= value / unit < end for unit in _PER_SECOND)
         if not isinstance(value, str):
             return False
-        if _NUMBER.fullmatch(value):
+        compact = _COMPACT.fullmatch(value)
+        if compact is None and _NUMBER.fullmatch(value):
             return self._is_present(int(value))
-        if not _TIMESTAMP.match(value):
+        if compact is None and not _TIMESTAMP.match(value):
             return False
         try:
-            when = datetime.fromisoformat(value)
+            when = datetime.fromisoformat(value if compact is None else "T".join(compact.groups()))
         except ValueError:
             return False
         return self._begin <= (when if when.tzinfo is not None else when.replace(tzinfo=UTC)) < self._begin + _PRESENT

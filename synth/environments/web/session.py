@@ -23,7 +23,8 @@ from synth.environments.web.browser import Browser, BrowserGone
 from synth.environments.web.calls import KEYS, Refused, is_inside, read_call, short
 from synth.environments.web.definition import WebConfig
 from synth.environments.web.in_page import IN_PAGES, NO_CARET, READ_PAGE, READY, START
-from synth.environments.web.tree import Page, parse, read_page
+from synth.environments.web.nodes import parse
+from synth.environments.web.tree import Page, read_page
 
 __all__ = ["Seen", "Session"]
 
@@ -229,10 +230,12 @@ class Session:
                 if not self._notes:
                     raise Refused("The page could not be opened.") from None
             else:
-                words = "The element can't be used: it is covered, hidden, disabled or takes no such value."
                 await self._settle()
-                self.seen = await self._look(picture)
-                raise Refused(words) from None
+                if self._page.url == before:
+                    words = "The element can't be used: it is covered, hidden, disabled or takes no such value."
+                    self.seen = await self._look(picture)
+                    raise Refused(words) from None
+                # It was used, and led elsewhere before the browser could tell so: a slow machine.
         await self._settle()
         if not self._inside(self._page.url):
             self._note(_not_left(self._page.url))

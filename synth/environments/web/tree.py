@@ -7,55 +7,25 @@ says nothing (boxes without a name, addresses of links) and its elements get num
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
-
-import yaml
+from dataclasses import dataclass, replace
 
 from synth.environments.outline import Block
 from synth.environments.suspicion import clean
+from synth.environments.web.nodes import BOXES, CHOICES, TEXT_BOXES, USABLE, Node, holds_usable, is_usable, plain
+from synth.environments.web.tables import facts_in, label_of
 
-__all__ = ["CHOICES", "TEXT_BOXES", "Element", "Node", "Page", "parse", "read_page"]
+__all__ = ["Element", "Page", "read_page"]
 
-TEXT_BOXES = frozenset(("textbox", "searchbox", "spinbutton"))
-CHOICES = frozenset(("combobox", "listbox"))
-_USABLE = (
-    TEXT_BOXES
-    | CHOICES
-    | frozenset("button link checkbox radio switch tab slider menuitem menuitemcheckbox menuitemradio treeitem".split())
-)
 _STATES = ("checked", "disabled", "expanded", "pressed", "selected", "invalid", "readonly")
 _SAYS_NOTHING = frozenset("generic rowgroup group document none presentation paragraph strong emphasis list".split())
 """Roles whose children stand in their place, unless they have a name."""
 _ITEMS = frozenset("listitem cell gridcell row columnheader rowheader term definition img".split())
-_KEY = re.compile(r'(?P<role>[\w-]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(?: \[[^\]]*\])*)$')
-_MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]*))?\]")
 _TOLD = re.compile(r"(?P<term>[A-Z][^:.?!|]{1,40}): (?P<value>\S.{0,119})")
 """A line that states something of what the heading above it names."""
 _SEARCHES = re.compile(r"\W*(?:search|find|filter)\b", re.IGNORECASE)
-_NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-
-
-@dataclass(frozen=True)
-class Node:
-    """A node of the tree as the browser tells it."""
-
-    role: str
-    name: str = ""
-    marks: dict[str, str] = field(default_factory=dict)
-    """``level``, ``checked``, ``ref``, ...; a mark without a value has an empty one."""
-    text: str = ""
-    children: tuple[Node, ...] = ()
-
-    def words(self) -> str:
-        """All that it says, in one line."""
-        parts = [self.name or self.text, *(child.words() for child in self.children if not self.name)]
-        return " ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True)
@@ -131,46 +101,6 @@ class Page:
         return tuple("\n".join(part) for part in parts)
 
 
-def parse(snapshot: str) -> tuple[Node, ...]:
-    """The nodes of Playwright's snapshot.
-
-    Raises:
-        ValueError: it is not of the form that is known.
-    """
-    snapshot = _NOT_YAML.sub("\ufffd", snapshot)
-    try:
-        loaded = yaml.load(snapshot, Loader=_Loader) if snapshot.strip() else []
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"the accessibility tree can't be read: {error}") from None
-    return tuple(_nodes(loaded if isinstance(loaded, list) else [loaded]))
-
-
-def _nodes(items: Sequence[Any]) -> Iterator[Node]:
-    for item in items:
-        if isinstance(item, str):
-            yield _node(item, "", ())
-        elif isinstance(item, dict):
-            for key, value in item.items():
-                below = tuple(_nodes(value)) if isinstance(value, list) else ()
-                yield _node(str(key), value if isinstance(value, str) else "", below)
-
-
-def _node(key: str, text: str, children: tuple[Node, ...]) -> Node:
-    if key.startswith("/"):
-        return Node(key, text=text)
-    if key == "text":
-        return Node("text", text=text)
-    match = _KEY.match(key)
-    if match is None:
-        return Node("text", text=key, children=children)
-    try:
-        name = str(json.loads(match["name"])) if match["name"] else ""
-    except ValueError:
-        name = match["name"][1:-1]
-    marks = {mark: value or "" for mark, value in _MARK.findall(match["marks"])}
-    return Node(match["role"], name, marks, text, children)
-
-
 def read_page(nodes: Sequence[Node]) -> Page:
     """The tree as lines and elements."""
     reader = _Reader()
@@ -190,6 +120,8 @@ class _Reader:
         self.blocks: list[Block] = []
         self._seen: Counter[tuple[str, str]] = Counter()
         self._heading = ""
+        self._label = ""
+        """What the cell before this one calls it."""
 
     def write(self, node: Node, depth: int, near: str) -> None:
         role = node.role
@@ -198,73 +130,51 @@ class _Reader:
         if role == "text":
             self._line(depth, node.text)
             self._below(node, depth, near)
-        elif _is_usable(node):
+        elif is_usable(node):
             self._usable(node, depth, near)
         elif role in _SAYS_NOTHING and not node.name:
-            if role == "paragraph" and not _holds_usable(node):
+            if role == "paragraph" and not holds_usable(node):
                 self._told(node.words())
             if not node.children:
                 self._line(depth, node.text)
             self._below(node, depth, near)
-        elif role == "row" and not _holds_usable(node):
+        elif role == "row" and not holds_usable(node):
             self._line(depth, "row: " + " | ".join(child.words() for child in node.children))
         elif role in _ITEMS:
-            if role == "listitem" and not _holds_usable(node):
+            if role == "listitem" and not holds_usable(node):
                 self._told(node.words())
             self._item(node, depth, node.words() if role in ("listitem", "row") else near)
         else:
             if role == "heading":
-                self._heading = _plain(node.name or node.words())
+                self._heading = plain(node.name or node.words())
             elif role == "table":
-                self._table(node)
+                self.facts += facts_in(node, self._heading)
             self._block(node, depth, node.words() if role == "article" else near)
 
     def _told(self, text: str) -> None:
         """Keep what a line states, where it is of the form that people give such lines."""
-        found = _TOLD.fullmatch(_plain(text))
+        found = _TOLD.fullmatch(plain(text))
         if found is not None:
             self.facts.append((self._heading, found["term"], found["value"].rstrip(".")))
 
-    def _table(self, node: Node) -> None:
-        """Keep what the cells of a table say, where it has one row of heads and a name at the front of each row, or
-        pairs of a head and a cell."""
-        plain = not any(cell.role == "columnheader" for row in _rows(node) for cell in row.children)
-        for row in _rows(node) if plain else ():
-            for head, cell in zip(row.children[::2], row.children[1::2], strict=False):
-                term, said = _plain(head.words()).removesuffix(":"), _plain(cell.words())
-                pair = (head.role, cell.role) == ("rowheader", "cell") and _is_value(cell)
-                if pair and term and said and len(row.children) % 2 == 0:
-                    self.facts.append((self._heading, term, said))
-        head, *rows = [row for row in _rows(node) if row.children] or [Node("row")]
-        heads = [_plain(cell.words()) for cell in head.children]  # those that sort are links or buttons
-        if len(heads) < 2 or any(cell.role != "columnheader" for cell in head.children):
-            return
-        rows = [row for row in rows if len(row.children) == len(heads)]
-        for row in rows:
-            cells = [_plain(cell.words()) for cell in row.children]
-            told = [bool(said) and _is_value(cell) for cell, said in zip(row.children, cells, strict=True)]
-            about = next((at for at, one in enumerate(told) if one), len(cells))  # a box to tick may stand before it
-            for at in range(about + 1, len(cells)):
-                if told[at] and heads[at] and not _is_action([one.children[at] for one in rows]):
-                    self.facts.append((cells[about], heads[at], cells[at]))
-
     def _block(self, node: Node, depth: int, near: str) -> None:
         said = node.name or (node.text if not node.children else "")
-        block = Block(node.role, _plain(said), node.marks.get("level", "") if node.role == "heading" else "")
+        block = Block(node.role, plain(said), node.marks.get("level", "") if node.role == "heading" else "")
         if block.name:
             self.blocks.append(block)
         self._line(depth, replace(block, name=said).line() if said else f"{node.role} {block.level}".strip() + ":")
-        if node.role != "heading" or _holds_usable(node):
+        if node.role != "heading" or holds_usable(node):
             self._below(node, depth + 1, near)
 
     def _item(self, node: Node, depth: int, near: str) -> None:
         """An entry of a list or a cell: in one line where it holds no lists, tables or the like."""
         mark = "-" if node.role == "listitem" else f"{node.role}:"
-        if not _holds_usable(node):
+        if not holds_usable(node):
             self._line(depth, f"{mark} {node.words()}")
             return
         inner = _Reader()
-        inner.elements, inner._seen, inner._heading = self.elements, self._seen, self._heading
+        inner.elements, inner._seen = self.elements, self._seen
+        inner._heading, inner._label = self._heading, self._label
         inner._below(node, 0, near)
         self.raw += inner.raw
         if all(not line.startswith(" ") and not line.endswith(":") for line in inner.lines):
@@ -279,18 +189,23 @@ class _Reader:
         while at < len(node.children):
             child = node.children[at]
             after = node.children[at + 1] if at + 1 < len(node.children) else None
-            if child.role == "term" and after is not None and after.role == "definition" and not _holds_usable(after):
+            before = node.children[at - 1] if at else None
+            if child.role in ("cell", "gridcell"):
+                self._label = label_of(before) if before is not None else ""
+            if child.role == "term" and after is not None and after.role == "definition" and not holds_usable(after):
                 self._line(depth, f"{child.words()}: {after.words()}")
-                self.facts.append((self._heading, _plain(child.words()), _plain(after.words())))
+                self.facts.append((self._heading, plain(child.words()), plain(after.words())))
                 at += 2
                 continue
-            if not _labels(child, after, node.children[at - 1] if at else None):
+            if not _labels(child, after, before):
                 self.write(child, depth, near)
             at += 1
 
     def _usable(self, node: Node, depth: int, near: str) -> None:
-        role = node.role if node.role in _USABLE else "clickable"
+        role = node.role if node.role in USABLE else "clickable"
         name = " ".join((node.name or (node.text if role not in TEXT_BOXES else "") or _own_words(node, role)).split())
+        if not name and role in TEXT_BOXES | CHOICES | BOXES:
+            name = self._label
         options = tuple(option.name or option.text for option in _options(node)) if role in CHOICES else ()
         value = node.text if role in TEXT_BOXES else ""
         if role in CHOICES:
@@ -319,13 +234,13 @@ class _Reader:
                 options=options,
                 marks=marks,
                 line=line,
-                near=_plain(near or self._heading),
+                near=plain(near or self._heading),
             )
         )
         self._seen[role, name] += 1
         self.raw.append(" ".join((name, value, *options)))
         self.lines.append("  " * depth + line)
-        if role not in CHOICES and any(_holds_usable(child) for child in node.children):
+        if role not in CHOICES and any(holds_usable(child) for child in node.children):
             self._below(node, depth + 1, near)
 
     def _line(self, depth: int, text: str) -> None:
@@ -335,55 +250,12 @@ class _Reader:
             self.lines.append("  " * depth + text)
 
 
-def _rows(node: Node) -> Iterator[Node]:
-    for child in node.children:
-        if child.role == "row":
-            yield child
-        else:
-            yield from _rows(child)
-
-
 def _labels(node: Node, after: Node | None, before: Node | None) -> bool:
     """Whether it only says the name of the element beside it, which is said there."""
     if node.role != "text":
         return False
     text = " ".join(node.text.split())
-    return any(other is not None and _is_usable(other) and other.name == text for other in (after, before))
-
-
-def _plain(text: str) -> str:
-    return " ".join(clean(text).split())
-
-
-def _is_usable(node: Node) -> bool:
-    if "ref" not in node.marks:
-        return False
-    # A label or a box that only looks clickable because of what is in it is not an element of its own.
-    return node.role in _USABLE or (
-        node.marks.get("cursor") == "pointer" and not any(_holds_usable(child) for child in node.children)
-    )
-
-
-def _holds_usable(node: Node) -> bool:
-    return _is_usable(node) or any(_holds_usable(child) for child in node.children)
-
-
-def _is_value(cell: Node) -> bool:
-    """Whether its words say something: all that can be done in it is to follow one link."""
-    return all(one.role == "link" for one in _usable_in(cell)) and sum(1 for _ in _usable_in(cell)) < 2
-
-
-def _is_action(column: Sequence[Node]) -> bool:
-    """Whether its cells are links in the same words ("Edit"), which say nothing of their row."""
-    return all(_holds_usable(cell) for cell in column) and len({_plain(cell.words()) for cell in column}) < 2
-
-
-def _usable_in(node: Node) -> Iterator[Node]:
-    if _is_usable(node):
-        yield node
-    else:
-        for child in node.children:
-            yield from _usable_in(child)
+    return any(other is not None and is_usable(other) and other.name == text for other in (after, before))
 
 
 def _own_words(node: Node, role: str) -> str:

@@ -45,7 +45,7 @@ from synth.schemas.tasks import CheckResult
 from synth.tasks.draft import Draft, same_question
 from synth.tasks.writing.requests import Values, values_of
 
-__all__ = ["WebExplorable", "web_explorer"]
+__all__ = ["WebExplorable", "same_task", "web_explorer"]
 
 _OPEN = Action("open", (("url", "/"),))
 _STEPS = 5
@@ -110,7 +110,7 @@ class WebExplorable:
         return self._others
 
     def duplicate_key(self, row: Any) -> str:
-        return same_question(row)
+        return same_task(row)
 
 
 class WebAttempt:
@@ -324,7 +324,15 @@ class WebAttempt:
         return Given(source="observation", words=seen, call=at - 1)
 
 
-@versioned(28)
+def same_task(row: Any) -> str:
+    """Key of tasks that are one: what is to be done comes to the same, however it is asked for; else one question."""
+    goal = Wanted.of(row.details).goal
+    if goal is None or goal["answer"] == "required":
+        return same_question(row)
+    return canonical_json([WebBeginning.of(row.details).web_start, goal["state"]])
+
+
+@versioned(29)
 def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorable:
     """``options`` are those of :class:`ExplorationConfig`.
 

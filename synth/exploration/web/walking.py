@@ -13,8 +13,9 @@ import numpy as np
 from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.web.definition import SiteDefinition
 from synth.environments.web.environment import WebEnvironment, WebEpisode
+from synth.environments.web.nodes import CHOICES, TEXT_BOXES
 from synth.environments.web.storage import WebBeginning
-from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
+from synth.environments.web.tree import Element, Page
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Coverage, Explored, pick
 from synth.lexicon.reading import phrases
@@ -40,13 +41,23 @@ _LEAVING = 0.1
 """Weight of what leads away from a page with a field that was filled in."""
 _LEAVING_FORM = 0.3
 """The same of a page with a form, of which nothing was filled in."""
-_UNDOES = re.compile(r"\b(?:preview|cancel|reset|close|dismiss|log ?out|sign ?out)\b", re.IGNORECASE)
+_UNDOES = re.compile(
+    r"\b(?:preview|cancel|reset|close|dismiss|log ?out|sign ?out|choose files?|browse)\b", re.IGNORECASE
+)
 """In names of buttons that send nothing."""
 _UNDOING = 0.2
+_ELSEWHERE = 0.2
+"""Weight of a button that stands before what was filled in: it belongs to another form."""
+_REFUSED = 0.2
+"""Weight of a field that was filled in when something was sent and nothing changed: what it takes isn't known."""
+_SECRET = re.compile(r"\b(?:password|passphrase|passcode|pin)\b", re.IGNORECASE)
+"""In names of fields that nobody is asked to fill in: a request would say a secret."""
 _MAKES = re.compile(
     r"\b(?:new|add|create|edit|change|modify|reply|write|post|register|book|order|settings|preferences|account)\b", re.I
 )
 """In names of links behind which something can be changed."""
+_MOST_WORDS = 2
+"""Of such a name: a longer one is that of an entry ("Order new ladders")."""
 _SEARCH_BUTTON = re.compile(r"\W*(?:search|find|go)\W*", re.IGNORECASE)
 _SOUGHT = re.compile(r"^[^/\\]{4,60}$")
 """Names of links that somebody may search for: no addresses."""
@@ -89,8 +100,10 @@ class SiteProposer:
         """What is to be done next, and to which element."""
         self._tried: Counter[tuple[str, str]] = Counter()
         self._shown: Counter[tuple[str, str, int]] = Counter()
-        self._filled: set[str] = set()
-        """Elements of this page that were filled."""
+        self._filled: dict[str, str] = {}
+        """Names of the elements of this page that were filled -> what was put there."""
+        self._refused: dict[str, str] = {}
+        """Names of fields that were filled when a button was pressed, and nothing changed -> what was put there."""
         self._changes = 0
         self._kept: str | None = None
         self._before = ""
@@ -107,6 +120,8 @@ class SiteProposer:
 
     def _choose(self, page: Page, generator: np.random.Generator) -> tuple[Action, str] | None:
         options = list(self.options(page))
+        if not options and self.taken and self.taken[-1].action != _BACK:  # a page that leads nowhere
+            return _BACK, ""
         return options[pick([weight for _, _, weight in options], generator)][:2] if options else None
 
     def arguments(
@@ -124,32 +139,41 @@ class SiteProposer:
         self._chosen = None
         self._tried[action.role, action.name] += 1
         self._next = action
-        return {"ref": ref, **dict(action.arguments)}
+        return {"ref": ref, **dict(action.arguments)} if ref else dict(action.arguments)
 
     def _is_over(self, page: Page) -> bool:
         if self.wanted is not None:
             return self._changes >= self.wanted
         asked = {rule.term for rule in self.definition.facts}
         first = self.taken[0].page.facts if self.taken else ()
+        if not page.heading:
+            return False  # a question has nothing to name it by
         return any(fact[1] in asked if asked else fact not in first and is_sayable(fact) for fact in page.facts)
 
     def options(self, page: Page) -> Iterator[tuple[Action, str, float]]:
         """Steps that may be taken, each with its element and its weight."""
-        has_form = self.wanted is not None and any(
-            one.role in TEXT_BOXES and one.name and not one.searches and "disabled" not in one.marks
-            for one in page.elements
-        )
-        for element in page.elements:
+        secret = any(one.role in TEXT_BOXES and _SECRET.search(one.name) for one in page.elements)
+        has_form = self.wanted is not None and not secret and any(map(_is_form_field, page.elements))
+        # A form that comes back with what it refused would refuse it again: it is left, and may be filled in afresh.
+        stale = any(one.value and one.value == self._refused.get(one.name) for one in page.elements)
+        last = max((at for at, one in enumerate(page.elements) if one.name in self._filled), default=-1)
+        for number, element in enumerate(page.elements):
             if not element.name or "disabled" in element.marks or element.name in self.definition.avoid:
                 continue
+            if secret and element.role != "link":
+                continue  # what is sent with a password can't be asked for
             shown = 0 if self._makes(element) else self._shown[element.role, element.name, element.nth]
             if element.searches and any(("submit", True) in one.action.arguments for one in self.taken):
                 continue  # one search leads somewhere; the next would only begin again
             weight = 1 / (1 + shown) / (1 + 3 * self._tried[element.role, element.name])
             # Whoever has filled in a field sends it, and does not leave the page.
             leaves = element.role == "link" or element.searches or _is_search(element)
-            staying = _LEAVING if self._filled else _LEAVING_FORM if has_form else 1.0
-            for action, share in self._actions(element, page):
+            staying = _LEAVING if self._filled else _LEAVING_FORM if has_form and not stale else 1.0
+            if element.name in self._refused or (stale and not leaves):
+                weight *= _REFUSED
+            if element.role in _SENDS and number < last:
+                weight *= _ELSEWHERE
+            for action, share in self._actions(element, page, has_form=has_form):
                 yield action, element.ref, weight * share * (staying if leaves else 1.0)
 
     def _values(self, element: Element, page: Page) -> tuple[str, ...]:
@@ -162,7 +186,7 @@ class SiteProposer:
             return ("2", "3")
         return next(values for name, values in _TYPED if name.search(element.name))
 
-    def _actions(self, element: Element, page: Page) -> Iterator[tuple[Action, float]]:
+    def _actions(self, element: Element, page: Page, *, has_form: bool) -> Iterator[tuple[Action, float]]:
         if element.role in TEXT_BOXES | CHOICES and element.name in self._filled:
             return  # it was filled for what is pressed next
         if element.role in TEXT_BOXES:
@@ -180,12 +204,13 @@ class SiteProposer:
         elif self.wanted is not None:
             # A form is sent after something was put into it.
             sends = element.role in _SENDS
-            share = (12.0 if self._filled else 5.0) if sends else 4.0
+            share = (20.0 * len(self._filled) if self._filled else 1.5 if has_form else 5.0) if sends else 4.0
             yield Action.on(element, "click"), share * (_UNDOING if sends and _UNDOES.search(element.name) else 1.0)
 
     def _makes(self, element: Element) -> bool:
         """Whether it is a link behind which something can be changed, where that is what the walk is for."""
-        return self.wanted is not None and element.role == "link" and _MAKES.search(element.name) is not None
+        short = element.role == "link" and len(element.name.split()) <= _MOST_WORDS
+        return self.wanted is not None and short and _MAKES.search(element.name) is not None
 
     def writes(self, tool: str) -> bool | None:
         """Any step may change what the site keeps."""
@@ -196,9 +221,13 @@ class SiteProposer:
         assert self._now is not None
         self.taken.append(replace(self._now, action=self._next))
         if self._next.role in TEXT_BOXES | CHOICES:
-            self._filled.add(self._next.name)
-        else:
-            self._filled.clear()
+            given = dict(self._next.arguments)
+            self._filled[self._next.name] = str(given.get("text", given.get("option", "")))
+            return
+        before = self.taken[-2].kept if len(self.taken) > 1 else None
+        if self._next.role in _SENDS and before == self._now.kept:
+            self._refused.update(self._filled)
+        self._filled.clear()
 
     def note(self, episode: WebEpisode) -> str:
         """The state for the explorer; counts what is shown, and changes."""
@@ -234,6 +263,14 @@ class Action:
     @classmethod
     def on(cls, element: Element, tool: str, **arguments: Any) -> Action:
         return cls(tool, tuple(sorted(arguments.items())), element.role, element.name, element.nth)
+
+
+_BACK = Action("back")
+
+
+def _is_form_field(element: Element) -> bool:
+    named = bool(element.name) and "disabled" not in element.marks
+    return named and element.role in TEXT_BOXES and not element.searches
 
 
 def resolve(page: Page | None, action: Action) -> JsonObject | None:

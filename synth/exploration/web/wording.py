@@ -16,8 +16,9 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from synth.environments.web.definition import SiteDefinition
+from synth.environments.web.nodes import CHOICES, TEXT_BOXES
 from synth.environments.web.storage import Change
-from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
+from synth.environments.web.tree import Element, Page
 from synth.exploration.pipeline import Dropped
 from synth.exploration.walks import choose
 from synth.exploration.web.walking import Action
@@ -147,7 +148,9 @@ def question_of(
     """
     heading = page.heading
     rules = [rule for rule in definition.facts if rule.term == fact[1]]
-    if not heading or (definition.facts and not rules):
+    if not heading:
+        raise Dropped(Reason.UNNATURAL, f"the page that states {fact[1]} has no heading to name it by")
+    if definition.facts and not rules:
         raise Dropped(Reason.UNNATURAL, f"the site has no words for {fact[1]}")
     if rules:
         rule = rules[0]
@@ -219,7 +222,7 @@ def _said(action: Action, element: Element, page: Page, generator: np.random.Gen
         forms = _WORDS["unticks"] if "checked" in element.marks else _WORDS["ticks"]
     else:
         forms = _WORDS["picks"] if action.role in ("radio", "tab", "option") else _WORDS["presses"]
-    said = choose(generator, forms).format(value, element.name.removesuffix(":"))
+    said = choose(generator, forms).format(value, _label(element, page))
     same = [one for one in page.elements if (one.role, one.name) == (element.role, element.name)]
     if len(same) > 1:
         beside = _beside(element)
@@ -227,6 +230,16 @@ def _said(action: Action, element: Element, page: Page, generator: np.random.Gen
             raise Dropped(Reason.UNNATURAL, f"nothing tells one “{element.name}” from another")
         said += f" for “{beside}”"
     return said
+
+
+def _label(element: Element, page: Page) -> str:
+    """The name of an element; of a field whose label goes on after a colon ("Description: You may use ..."), without
+    what is said there, where that tells it from the others."""
+    short, colon, hint = element.name.partition(":")
+    if element.role not in TEXT_BOXES | CHOICES or not colon or not short:
+        return element.name.removesuffix(":")
+    others = (one.name.partition(":")[0] for one in page.elements if one.ref != element.ref)
+    return element.name if hint.strip() and short in others else short
 
 
 def _beside(element: Element) -> str:
