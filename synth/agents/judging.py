@@ -24,8 +24,8 @@ __all__ = ["Judging", "helps"]
 
 
 def helps(task: Task, step: Step) -> bool | None:
-    """Whether what ``step`` shows is of a page or thing of the task's walk, or lists one: that its text is short of the
-    evidence, or that all of it was seen before, makes it no worse. None where there is no walk."""
+    """Whether ``step`` shows or lists a page or an entity of the task's walk, even if it was seen before or the part
+    shown lacks the evidence. None where there is no walk."""
     if not task.walk.hops:
         return None
     needed = {*task.gold_documents, *(node.id for hop in task.walk.hops for node in (hop.source, hop.target))}
@@ -36,8 +36,8 @@ def helps(task: Task, step: Step) -> bool | None:
 
 class Judging:
     """A scripted policy that takes these actions where the environment offers them. It says what its next move implies:
-    a result helped if the move builds on it, and acting is allowed if it acts. A teacher that knows the walk says of
-    results how it is."""
+    a result helped if the move builds on it, and acting is allowed if it acts. A teacher knows the walk,
+    and judges results by it."""
 
     def __init__(self, policy: Policy, task: Task) -> None:
         self.privileged = policy.privileged

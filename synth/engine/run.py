@@ -125,7 +125,7 @@ class Engine:
                 told: list[str] = []
                 with folder.writing(lambda: self._waiting(label, told)):
                     folder.remove_unfinished()
-                    # Whoever held the lock before may have finished it, and is reading it now.
+                    # Another build may have finished it while we waited for the lock, and may be reading it.
                     view = run.load()
                     made = 0
                     if view is None:

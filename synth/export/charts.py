@@ -1,7 +1,7 @@
-"""Figures of several things as a chart: what a question compares or adds up has to be read off bars.
+"""Bar charts of the figures that a question compares or adds up.
 
 DocScope and VRAG-RL (arXiv 2505.22019) ask questions whose evidence is in charts. A chart here is drawn from the facts
-of a dataset: the things of one question, and others of which the same is said.
+of a dataset: the entities of one question, and distractors with the same relation.
 """
 
 from __future__ import annotations
@@ -25,32 +25,31 @@ from synth.export.typesetting import (
     pillow,
 )
 from synth.identity import derive_generator
-from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop
 
 __all__ = ["MEASURED", "Chart", "chart_of"]
 
-MEASURED: tuple[ValueKind, ...] = ("number", "quantity", "year")
+MEASURED = ("number", "quantity", "year")
 """Kinds of values that are drawn."""
 _OTHERS = 5
-"""Bars at most that the question does not ask for."""
+"""Distractors at most."""
 _LINE, _BAR, _GAP = ceil(TEXT_SIZE * LEADING), 18, 14
 _TOP = MARGIN + 2 * ceil(HEADING_SIZE * LEADING)
 _ROOM = 180
-"""Pixels that are left for the figure behind the longest bar."""
+"""Pixels kept free for the figure behind the longest bar."""
 _MOST = (HEIGHT - MARGIN - _TOP) // (_LINE + _BAR + _GAP)
 _INK, _GREY = 0, 150
 
 
 @dataclass(frozen=True)
 class Bar:
-    """The figure of one thing."""
+    """One entity's figure."""
 
     name: str
     text: str
     amount: float
     hops: tuple[int, ...] = ()
-    """Hops of the walk that state it; none = the question does not ask for it."""
+    """Hops of the walk that state it; empty for a distractor."""
 
     @property
     def words(self) -> str:
@@ -59,10 +58,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture of bars, from the top; those of years are points between the first and the last."""
+    """Horizontal bars, top to bottom. Years (``points``) are marks on a line from the first to the last."""
 
     title: str
-    kind: ValueKind
+    points: bool
     bars: tuple[Bar, ...]
 
     def png(self) -> bytes:
@@ -73,7 +72,7 @@ class Chart:
         for number, bar in enumerate(self.bars):
             top, end = self._row(number), self._end(bar)
             pen.text((MARGIN, top), bar.name, fill=_INK, font=font(TEXT_SIZE))
-            start = end - _BAR // 2 if self.kind == "year" else MARGIN
+            start = end - _BAR // 2 if self.points else MARGIN
             pen.rectangle((start, top + _LINE, end, top + _LINE + _BAR - 1), fill=_GREY)
             pen.text((end + 8, top + _LINE - 2), bar.text, fill=_INK, font=font(TEXT_SIZE))
         file = io.BytesIO()
@@ -95,14 +94,14 @@ class Chart:
 
     def _end(self, bar: Bar) -> int:
         amounts = [one.amount for one in self.bars]
-        least = min(amounts) if self.kind == "year" else 0.0
+        least = min(amounts) if self.points else 0.0
         share = (bar.amount - least) / ((max(amounts) - least) or 1.0)
-        return MARGIN + max(2 if self.kind != "year" else _BAR, round(share * (WIDTH - 2 * MARGIN - _ROOM)))
+        return MARGIN + max(_BAR if self.points else 2, round(share * (WIDTH - 2 * MARGIN - _ROOM)))
 
 
 def chart_of(item: TaskPages) -> Chart | None:
-    """The chart of the task's figures: what its walk states of the most things, of two at least, and the same of other
-    things. None where there is no such thing, or the figures do not go together (another unit, below zero)."""
+    """A chart of the relation that the task's walk states of the most entities, with distractors. None where no
+    relation has two, or the figures can't share an axis (different units, negative values)."""
     groups: dict[str, list[tuple[int, Hop]]] = defaultdict(list)
     for number, hop in enumerate(item.row.walk.hops):
         if hop.target.document_id is None and hop.target.kind in MEASURED:
@@ -111,7 +110,7 @@ def chart_of(item: TaskPages) -> Chart | None:
     relation = max(sizes, key=sizes.__getitem__, default="")
     if sizes.get(relation, 0) < 2:
         return None
-    kind: ValueKind = groups[relation][0][1].target.kind  # type: ignore[assignment]
+    kind = groups[relation][0][1].target.kind
     asked: dict[str, Bar] = {}
     for number, hop in groups[relation]:
         bar = _bar(hop.source.name, hop.target.id)
@@ -129,11 +128,11 @@ def chart_of(item: TaskPages) -> Chart | None:
     order = derive_generator(0, "chart", item.row.id).permutation(len(bars))
     title = relation.replace("_", " ")
     check_letters(title)
-    return Chart(title[:1].upper() + title[1:], kind, tuple(bars[int(at)] for at in order))
+    return Chart(title[:1].upper() + title[1:], kind == "year", tuple(bars[int(at)] for at in order))
 
 
 def _others(item: TaskPages, relation: str, asked: dict[str, Bar], unit: str) -> list[Bar]:
-    """Bars of other things, in an order of the task's own. What has two figures is left out."""
+    """Distractors, shuffled by task. Entities with two different figures are left out."""
     stated: dict[str, set[str]] = defaultdict(set)
     names = {}
     for name, fact in item.alike:

@@ -82,8 +82,8 @@ class TaskPages:
     astray: tuple[tuple[Distractor, Document], ...]
     """Its distractors."""
     alike: tuple[tuple[str, FactRow], ...] = ()
-    """For formats that need facts: what its walk's relations of figures say of things of its split, each with the
-    thing's name."""
+    """For formats that need facts: facts of its split with the same numeric relations as its walk, each with the
+    subject's name."""
 
     @property
     def pages(self) -> tuple[Document, ...]:

@@ -173,7 +173,7 @@ def items_of(
     facts: bool = False,
 ) -> Iterator[Item]:
     """The rows of one split; with ``tasks``, runs have theirs; with ``helpers``, those of a run come behind it; with
-    ``facts``, tasks have those like their figures.
+    ``facts``, tasks have comparable facts.
 
     Raises:
         DatasetError: a row breaks its schema, or a step belongs to no trajectory.

@@ -31,7 +31,7 @@ _ALIKE = 400
 
 
 def task_pages(dataset: Dataset, split: str, *, facts: bool = False) -> Iterator[TaskPages]:
-    """Every task of a split with its gold pages and its distractors; with ``facts``, with those like its figures."""
+    """Every task of a split with its gold pages and its distractors; with ``facts``, comparable facts too."""
     waiting: list[Task] = []
     for task in dataset.rows("tasks", split):
         waiting.append(task)
@@ -62,7 +62,7 @@ def _measured(task: Task) -> set[str]:
 
 
 def _alike(dataset: Dataset, tasks: Sequence[Task]) -> dict[str, list[tuple[str, FactRow]]]:
-    """What the measured relations of the tasks, all of one split, say of the things that the split owns."""
+    """Facts with the numeric relations of ``tasks``, all of one split, about entities that the split owns."""
     found: dict[str, list[FactRow]] = defaultdict(list)
     for fact in dataset.among("facts", "relation", sorted(set[str]().union(*map(_measured, tasks)))):
         if fact.value_kind in MEASURED and len(found[fact.relation]) < _ALIKE:

@@ -37,7 +37,7 @@ def _charts(item: TaskPages, about: About, cut: int) -> list[Record]:
 
 
 def _row(item: TaskPages, about: About, chart: Chart | None) -> Record:
-    """The row of a task. What ``chart`` shows is looked for on no page."""
+    """The row of a task. Evidence in ``chart`` is not looked for on pages."""
     task, hops = item.row, item.row.walk.hops
     if not item.gold or not hops:
         raise Inexpressible(Why.NO_EVIDENCE)
@@ -124,7 +124,7 @@ VISION = Format(
 )
 CHARTS = Format(
     name="vision-charts",
-    summary="The same with the figures of a question in a chart, among others: for questions that compare or add up.",
+    summary="Like vision, with the figures that a question compares or adds up in a bar chart with distractors.",
     source="tasks",
     needs=("documents", "entities", "facts"),
     layout="parquet",

@@ -2,9 +2,8 @@
 program and watches it. A file of its own, run by path: it imports nothing but the standard library.
 
 Its standard input is one JSON object: ``mounts`` (host paths that are shown read-only; null = the file system stands),
-``files`` (path -> text, below ``folder``), ``user`` (number of the user that the program runs as; null = the user that
-this runs as), ``command``, ``environment``, ``limits``. Descriptor ``report`` gets one
-JSON object: how it ended.
+``files`` (path -> text, below ``folder``), ``user`` (ID that the program runs under; null = the current one),
+``command``, ``environment``, ``limits``. Descriptor ``report`` gets one JSON object: how it ended.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def build(root: str, shown: list[str], room: str) -> None:
 
 
 def give_up_rights(user: int | None = None) -> None:
-    """No capability is left, and none comes back; where a user is given, this process is that user's from now on."""
+    """Drop every capability for good and, where ``user`` is given, switch to that user ID."""
     _LIBC.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
     for number in range(64):
         _LIBC.prctl(_DROP_BOUND, number, 0, 0, 0)
@@ -152,7 +151,7 @@ def main() -> None:
     asked = json.loads(sys.stdin.buffer.read())
     report = int(sys.argv[1])
     os.set_inheritable(report, False)
-    os.umask(0o022)  # the program may be another user's than this
+    os.umask(0o022)  # the program may run under another user
     if asked["mounts"] is not None:
         build(asked["root"], asked["mounts"], asked["limits"]["room"])
     for name, text in asked["files"].items():

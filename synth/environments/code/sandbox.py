@@ -5,8 +5,8 @@ is given, which is thrown away. It has no network, none of the host's environmen
 processor time, memory, processes, files, output and time. The namespaces are made by bubblewrap where it is installed,
 else by ``unshare`` of util-linux; on a machine that has neither, or forbids them, nothing is run.
 
-Root of the machine uses ``unshare`` first, and gives each program a user number of its own: the system sets no bound to
-root's processes, whatever namespace they are in, and a program that forks without end would outrun who counts them.
+As root, ``unshare`` comes first and each program gets an unprivileged user ID: the kernel exempts root from process
+limits, even in a user namespace, and polling can't keep up with a fork bomb.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INSIDE = str(Path(__file__).with_name("inside.py"))
 _RUNNER = str(Path(__file__).with_name("runner.py"))
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")
 _FIRST_USER, _USERS = 1 << 30, 1 << 24
-"""User numbers that nobody has; one by chance for each run, since a user's processes are counted machine-wide."""
+"""Unused user IDs. Each run draws one at random, because a user's processes are counted across the machine."""
 _SLACK = 5.0
 """Seconds beyond a program's own that its start and end may take."""
 
@@ -77,7 +77,7 @@ class Run:
 
 
 Tool = Literal["root", "bwrap", "unshare"]
-"""What makes the namespaces; ``root``: ``unshare``, by root of the machine, without a user namespace."""
+"""What creates the namespaces. ``root`` is ``unshare`` run as root, without a user namespace."""
 
 
 class Sandbox:

@@ -51,7 +51,7 @@ _ELSEWHERE = 0.2
 _REFUSED = 0.2
 """Weight of a field that was filled in when something was sent and nothing changed: what it takes isn't known."""
 _SECRET = re.compile(r"\b(?:password|passphrase|passcode|pin)\b", re.IGNORECASE)
-"""In names of fields that nobody is asked to fill in: a request would say a secret."""
+"""In the names of fields that no task fills in: the request would have to state a secret."""
 _MAKES = re.compile(
     r"\b(?:new|add|create|edit|change|modify|reply|write|post|register|book|order|settings|preferences|account)\b", re.I
 )

@@ -1,4 +1,4 @@
-"""Where a name is swapped, what there was to choose from and what was read are told as they were."""
+"""Swapping a name leaves the list of choices, and what was read, as they were."""
 
 from __future__ import annotations
 

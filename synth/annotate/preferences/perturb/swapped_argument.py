@@ -122,7 +122,7 @@ def _rethought(run: GoodRun, step: int, thought: str | None, old: str, new: str)
     read = {item.name for item in held if not _unread(run, step, item)}
     opened = any(same_words(name, old) for name in read)
     if any(names(parts[last], name) for name in read if not same_words(name, old)):
-        return None  # it says what another page holds, or lacks, of it
+        return None  # the sentence says what another page holds or lacks
     done = []
     for at, part in enumerate(parts):
         if at == last:
@@ -137,8 +137,8 @@ def _rethought(run: GoodRun, step: int, thought: str | None, old: str, new: str)
 
 
 def _chosen_anew(part: str, old: str, new: str, others: Sequence[str], *, opened: bool) -> str:
-    """A sentence with ``old`` exchanged, but where it stands in a list beside ``others``; where the page of ``old`` was
-    read, only the last time that it names it."""
+    """The sentence with ``old`` exchanged, except in a list beside ``others``. Where the page of ``old`` was read
+    (``opened``), only its last mention is."""
     other = "|".join(re.escape(name) for name in sorted({*others, new}, key=len, reverse=True))
     between = r"(?:, and |, or |, | and | or )"
     spans = []
