@@ -139,10 +139,12 @@ def test_a_signal_ends_both_and_the_same_command_goes_on(tmp_path: Path, number:
 
 
 def test_a_second_signal_ends_what_calls_models_at_once(tmp_path: Path) -> None:
+    waiting = threading.Event()
+
     class Hanging(FakeHub):
         async def _send(self, request: ChatRequest) -> None:
             if self.at_once == 5:
-                os.kill(os.getpid(), signal.SIGINT)
+                waiting.set()
             await super()._send(request)
 
     class Noting(Watching):
@@ -150,8 +152,15 @@ def test_a_second_signal_ends_what_calls_models_at_once(tmp_path: Path) -> None:
             super().note(line)
             asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGINT)
 
-    hub, progress = Hanging(tmp_path / "calls", seconds=100_000.0), Noting()
-    with pytest.raises(Interrupted, match=r"stopped (in stage '(chats|answers|summary)'|between two stages)"):
+    def interrupt(label: str, units: int) -> None:
+        # Both signals come while the main thread waits: one that falls between the opening of a file and its `with`
+        # leaves the file to the garbage collector, which pytest takes for a leak.
+        if label == "answers" and units == 3:
+            assert waiting.wait(60)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    hub, progress = Hanging(tmp_path / "calls", seconds=100_000.0), Noting(interrupt)
+    with pytest.raises(Interrupted, match="stopped in stage 'answers'"):
         run(tmp_path, hub, both(), progress)
     assert "once more (Ctrl-C) ends it at once" in progress.notes[0]
     assert (hub.at_once, replies(tmp_path / "calls")) == (0, {})
