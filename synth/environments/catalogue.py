@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -13,7 +14,7 @@ from synth.environments.shown import Count, Heading, Headings, Hit, Listing
 from synth.retrieval.collections import FIELDS, belongs, field_values
 from synth.schemas.documents import Document
 
-__all__ = ["Catalogue", "headings"]
+__all__ = ["Catalogue", "DocumentTable", "headings", "page_at"]
 
 _ON_PAGE = 20
 """Pages that one answer lists."""
@@ -21,6 +22,16 @@ _NAMED = 12
 """Values of a field that the tool names."""
 _HEADINGS = 200
 """Headings that an outline shows."""
+
+
+class DocumentTable(Protocol):
+    @property
+    def arrow(self) -> pa.Table: ...
+
+    def __len__(self) -> int: ...
+
+    def row(self, number: int) -> Any:
+        """Row ``number`` as a ``Document``."""
 
 
 class Catalogue:
@@ -100,3 +111,8 @@ def headings(document: Document, page_of: Callable[[int], int], pages: int) -> H
         for section in found[:_HEADINGS]
     )
     return Headings(document.title, document.id, pages, len(found), shown)
+
+
+def page_at(pages: Sequence[tuple[int, int]], offset: int) -> int:
+    """Number, from 1, of the page that the code point ``offset`` stands on: the last one for what lies behind all."""
+    return next((number for number, (_, end) in enumerate(pages, start=1) if offset < end), len(pages))

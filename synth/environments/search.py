@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Literal, Protocol
-
-import pyarrow as pa
+from typing import Any, ClassVar, Literal
 
 from synth.environments.answers import check_task
 from synth.environments.calculator import CALCULATE_TOOL, calculated
-from synth.environments.catalogue import Catalogue, headings
+from synth.environments.catalogue import Catalogue, DocumentTable, headings, page_at
 from synth.environments.contract import (
     Environment,
     Episode,
@@ -42,7 +40,7 @@ from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["DEFAULT_TOOLS", "DocumentTable", "SearchEnvironment", "SearchEpisode", "Tool"]
+__all__ = ["DEFAULT_TOOLS", "SearchEnvironment", "SearchEpisode", "Tool"]
 
 _FOUND = 20
 """So many results of the index are looked through for gold pages, where a model writes the others."""
@@ -50,17 +48,6 @@ _CACHED = 128
 """Documents kept in memory. Long ones have tens of thousands of links."""
 _ANSWERED = 4_096
 """Answers of searches that are kept: whoever looks for critical steps replays the same ones again and again."""
-
-
-class DocumentTable(Protocol):
-    @property
-    def arrow(self) -> pa.Table: ...
-
-    def __len__(self) -> int: ...
-
-    def row(self, number: int) -> Any:
-        """Row ``number`` as a ``Document``."""
-
 
 Tool = Literal["search", "open", "find", "outline", "filter", "count", "calculate", "query"]
 DEFAULT_TOOLS: tuple[Tool, ...] = ("search", "open", "find")
@@ -70,7 +57,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "16"
+    version: ClassVar[str] = "17"
 
     def __init__(
         self,
@@ -320,7 +307,7 @@ class SearchEpisode(Episode):
         pages = self.environment.pages(document)
         # As in a browser, a place that the document does not know is not an error: the document opens at its beginning.
         start = next((anchor.start for anchor in document.anchors if anchor.name == place), 0)
-        page = int(call.arguments.get("page", 0)) or _page_of(pages, start)
+        page = int(call.arguments.get("page", 0)) or page_at(pages, start)
         if page > len(pages):
             count = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
             return call.answered(f"There is no page {page}: {link(document.title, wanted)} has {count}.", "not_found")
@@ -341,7 +328,7 @@ class SearchEpisode(Episode):
         literal = r"\s+".join(re.escape(word) for word in pattern.split())
         matches = list(re.finditer(literal, document.text, re.IGNORECASE))
         found = tuple(
-            Match(_page_of(pages, match.start()), match.start(), self._around(document, match))
+            Match(page_at(pages, match.start()), match.start(), self._around(document, match))
             for match in matches[: self.environment.max_matches]
         )
         words = " ".join(pattern.split())
@@ -355,7 +342,7 @@ class SearchEpisode(Episode):
         if document is None:
             return _unknown(call)
         pages = self.environment.pages(document)
-        return call.answered(write(headings(document, partial(_page_of, pages), len(pages))))
+        return call.answered(write(headings(document, partial(page_at, pages), len(pages))))
 
     def _filter(self, call: ToolCall) -> ToolResult:
         field, value = str(call.arguments["field"]), one_line(str(call.arguments["value"]))
@@ -406,7 +393,3 @@ def _unknown(call: ToolCall) -> ToolResult:
 
 def _said(call: ToolCall, shown: Listing | Count | str) -> ToolResult:
     return call.answered(shown, "bad_arguments") if isinstance(shown, str) else call.answered(write(shown))
-
-
-def _page_of(pages: Sequence[tuple[int, int]], offset: int) -> int:
-    return next((number for number, (_, end) in enumerate(pages, start=1) if offset < end), len(pages))

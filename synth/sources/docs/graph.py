@@ -19,15 +19,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, from_arrow
-from synth.schemas.documents import Document, Edge, Entity, Section, ValueKind
+from synth.schemas.documents import Document, Edge, Entity, ValueKind
+from synth.sources.docs.defined import Page, Thing, heading_span, is_proper, is_remark
 from synth.sources.docs.names import Named, entry_name, group_kind, heading_name, page_kind, page_name, section_name
-from synth.sources.docs.outline import Entry, Outline
+from synth.sources.docs.outline import Outline
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
@@ -46,11 +46,6 @@ _SEE_ALSO = re.compile(r"(?:\d+\.?\s)*see also:?$", re.IGNORECASE)
 _PURPOSE = re.compile(r"(?P<name>\S+(?:, \S+)*) (?:-|—|–|--) (?P<purpose>\S.+)")
 _LEAST_SCHEMA = 3
 """So many things must have a field before it is one, and no heading of a remark."""
-_REMARK = re.compile(
-    r"(?i:more|less|much|better|worse|easy|easier|hard|harder|difficult|simple|simpler|faster|slower|can|cannot|can't|does|"
-    r"do|is|are|not|kind of|useful|compatible|allows|requires|supports|needs|uses|has|you|it|if|when|we) [a-z]"
-)
-"""Stands where a name was looked for."""
 _OF_NAMES = re.compile(r"(?<=\w)(?<!file|host|user|path|nick) names?$")
 """Heads a column of names; what has them is called by the word in front: "Key name"."""
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
@@ -64,31 +59,6 @@ _ENDS = (".", "!", "?", ":", "…", "。", "”")
 _STATES = 60
 """Sentences of a page from which a telling word is noted, at most about twice over: of those that open with it, and
 of the others."""
-
-
-@dataclass
-class _Thing:
-    """What a page defines, with the numbers of the lines that speak of it alone."""
-
-    entity: int
-    named: Named
-    start: int
-    end: int
-    lines: list[int]
-
-
-@dataclass
-class _Page:
-    row: int
-    document: Document
-    outline: Outline
-    named: Named
-    entity: int
-    things: list[_Thing] = field(default_factory=list)
-    """In order of place; inner ones come after the ones that hold them."""
-    by_fragment: dict[str, int] = field(default_factory=dict)
-    sections: list[tuple[int, int, str]] = field(default_factory=list)
-    """(start of the heading, end of its text, heading)"""
 
 
 def graph_tables(documents: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -117,8 +87,8 @@ class _Builder:
         self.entities: list[dict[str, Any]] = []
         self._ids: set[str] = set()
         self.edges: list[dict[str, Any]] = []
-        self.pages: list[_Page] = []
-        self._by_id: dict[str, _Page] = {}
+        self.pages: list[Page] = []
+        self._by_id: dict[str, Page] = {}
         self._labels: Counter[str] = Counter()
         self._fields: dict[tuple[int, int], tuple[int, Stated]] = {}
         """(row of the page, number of the line) -> the thing and what the line says of it."""
@@ -138,7 +108,7 @@ class _Builder:
         named = page_kind(document.title) or named
         if document.kind == "index":
             named = Named(named.name, "index", named.aliases)
-        page = _Page(row, document, Outline(document.text), named, self._entity(document.id, named, row, document))
+        page = Page(row, document, Outline(document.text), named, self._entity(document.id, named, row, document))
         self.pages.append(page)
         self._by_id[document.id] = page
         if subtitle and (place := document.text.find(document.title)) >= 0:
@@ -161,7 +131,7 @@ class _Builder:
         return len(self.entities) - 1
 
     def _edge(
-        self, page: _Page, subject: int, relation: str, start: int, end: int, *,
+        self, page: Page, subject: int, relation: str, start: int, end: int, *,
         target: int = -1, value: str | None = None, kind: ValueKind | None = None,
     ) -> None:  # fmt: skip
         self.edges.append(
@@ -179,7 +149,7 @@ class _Builder:
 
     # What a page defines.
 
-    def define(self, page: _Page) -> None:
+    def define(self, page: Page) -> None:
         document, outline = page.document, page.outline
         if document.kind == "index":
             return
@@ -190,7 +160,7 @@ class _Builder:
                 by_place[anchor.start].append(anchor.name)
         groups: list[tuple[int, str]] = []
         for section in document.sections:
-            place = _heading_span(document.text, section)
+            place = heading_span(document.text, section)
             if place is None:
                 continue
             page.sections.append((place[0], section.end, section.heading))
@@ -212,11 +182,11 @@ class _Builder:
                 page.by_fragment.setdefault(name, entity)
             if thing is not None:
                 lines = [n for n in outline.lines_between(section.start, section.end) if not outline.lines[n].indent]
-                page.things.append(_Thing(entity, thing, place[0], section.end, lines))
+                page.things.append(Thing(entity, thing, place[0], section.end, lines))
         self._terms(page, by_place)
         page.things.sort(key=lambda thing: (thing.start, -thing.end))
 
-    def _terms(self, page: _Page, by_place: dict[int, list[str]]) -> None:
+    def _terms(self, page: Page, by_place: dict[int, list[str]]) -> None:
         document, outline = page.document, page.outline
         seen: set[int] = set()
         last = 0
@@ -236,9 +206,9 @@ class _Builder:
             self._edge(page, entity, "part_of", anchor.start, anchor.end, target=page.entity)
             end = outline.lines[entry.stop - 1].end
             last = max(last, end)
-            page.things.append(_Thing(entity, named, anchor.start, end, _own(outline, entry)))
+            page.things.append(Thing(entity, named, anchor.start, end, outline.own_lines(entry)))
 
-    def _group(self, page: _Page, place: int) -> str:
+    def _group(self, page: Page, place: int) -> str:
         """What the innermost headings above a place say that each thing there is."""
         return next(
             (g for start, end, h in reversed(page.sections) if start <= place < end and (g := group_kind(h))), ""
@@ -263,12 +233,12 @@ class _Builder:
         self._fields = {place: item for place, item in self._fields.items() if item[1].relation in schema}
 
     @staticmethod
-    def _in_block(page: _Page, number: int) -> bool:
+    def _in_block(page: Page, number: int) -> bool:
         lines, text = page.outline.lines, page.document.text
         near = [n for n in (number - 1, number + 1) if 0 <= n < len(lines)]
         return any(field_in(text[lines[n].start : lines[n].end], ()) is not None for n in near)
 
-    def _subjects(self, page: _Page) -> list[_Thing]:
+    def _subjects(self, page: Page) -> list[Thing]:
         """The page's own subject and what it defines."""
         if page.document.kind == "index":
             return []
@@ -280,12 +250,12 @@ class _Builder:
         for start, end, heading in page.sections:
             if _LEADS.match(heading):
                 own += [n for n in outline.lines_between(start + len(heading), end) if not outline.lines[n].indent]
-        page_thing = _Thing(page.entity, page.named, 0, first, list(dict.fromkeys(own)))
+        page_thing = Thing(page.entity, page.named, 0, first, list(dict.fromkeys(own)))
         return [page_thing, *page.things]
 
     # What is stated.
 
-    def facts(self, page: _Page) -> None:
+    def facts(self, page: Page) -> None:
         if page.document.kind == "index":
             return
         for thing in self._subjects(page):
@@ -298,13 +268,13 @@ class _Builder:
         self._links(page)
         self._salient(page)
 
-    def _value(self, page: _Page, entity: int, relation: str, start: int, end: int, value: str) -> None:
+    def _value(self, page: Page, entity: int, relation: str, start: int, end: int, value: str) -> None:
         kind: ValueKind = "text"
         if relation != "described_as":
             value, kind = plain_value(value)[0], "number" if plain_value(value)[1] == "number" else "text"
         self._edge(page, entity, relation, start, end, value=value, kind=kind)
 
-    def _stated(self, page: _Page, thing: _Thing) -> None:
+    def _stated(self, page: Page, thing: Thing) -> None:
         outline, text = page.outline, page.document.text
         described = False
         for number in thing.lines[:_OWN_LINES]:
@@ -334,7 +304,7 @@ class _Builder:
                         begin = thing.start if near else start
                         self._edge(page, thing.entity, "described_as", begin, end, value=sentence)
 
-    def _rows(self, page: _Page, table: Table) -> None:
+    def _rows(self, page: Page, table: Table) -> None:
         """A thing for each row of a table, and a fact for each cell behind its first."""
         kind = _INNER_CAPITAL.sub(" ", section_name(table.heading[0]).name).lower().strip()
         plain = re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind)
@@ -343,12 +313,12 @@ class _Builder:
             and " and " not in kind
             and " or " not in kind
             and not re.fullmatch(r"(?!file|host|user|path|nick)\w+name", kind)
-            and not _proper(page.document.text, table.heading[0])
+            and not is_proper(page.document.text, table.heading[0])
         )
         kind = group_kind(kind) or (singular(_OF_NAMES.sub("", kind)) if common else "entry")
         labels = [relation_name(label) for label in table.heading]
         names = Counter(row[0].text for row in table.rows)
-        if 4 * sum(1 for row in table.rows if _REMARK.match(row[0].text.strip())) >= len(table.rows):
+        if 4 * sum(1 for row in table.rows if is_remark(row[0].text)) >= len(table.rows):
             return  # it sets two things side by side, a remark on each a row
         text = page.document.text
         # A word that an English page only ever writes with a capital, as in a heading, need not name a kind of thing.
@@ -367,7 +337,7 @@ class _Builder:
                     continue
                 said = heading.lower().strip()
                 alien = unheard and f" {said}" not in text and said.split()[0] not in THIRD_PERSON
-                foreign = alien or (not heading.isupper() and _proper(text, heading))
+                foreign = alien or (not heading.isupper() and is_proper(text, heading))
                 if foreign and label not in _NEVER_NAMES and said not in DESCRIBING:
                     continue  # what the thing is in another product
                 if said in DESCRIBING:
@@ -375,7 +345,7 @@ class _Builder:
                 elif len(words) <= 80:
                     self._value(page, entity, label, start, end, words)
 
-    def _links(self, page: _Page) -> None:
+    def _links(self, page: Page) -> None:
         document, outline = page.document, page.outline
         boxes = list(outline.see_also) + [(start, end) for start, end, h in page.sections if _SEE_ALSO.match(h)]
         done: set[tuple[int, str, int, int]] = set()
@@ -409,7 +379,7 @@ class _Builder:
             return None
         return other.by_fragment.get(fragment, other.entity) if fragment else other.entity
 
-    def _salient(self, page: _Page) -> None:
+    def _salient(self, page: Page) -> None:
         """A telling word of each sentence that stands on its own, of those first that speak of what the word names."""
         outline, text = page.outline, page.document.text
         found: list[tuple[int, int, str]] = []
@@ -425,21 +395,3 @@ class _Builder:
             step = max(1, len(some) // _STATES)
             for start, end, word in some[::step]:
                 self._value(page, page.entity, "states", start, end, word)
-
-
-def _own(outline: Outline, entry: Entry) -> list[int]:
-    return outline.own_lines(entry)
-
-
-def _proper(text: str, heading: str) -> bool:
-    """Whether a heading is a name, no word for what stands below it: "OS", "JSON", and what the page writes large."""
-    name = re.escape(heading.strip())
-    within = len(re.findall(rf"(?<=[a-z,] ){name}\b", text))
-    return (heading.isupper() and len(heading) > 1) or within > len(re.findall(rf"\b{name.lower()}\b", text))
-
-
-def _heading_span(text: str, section: Section) -> tuple[int, int] | None:
-    """Where a section's heading stands: just before its text."""
-    start = text.rfind(section.heading, 0, section.start)
-    end = start + len(section.heading)
-    return (start, end) if start >= 0 and (not text[end : section.start].strip()) else None

@@ -1,0 +1,62 @@
+"""A page on its way to the graph, and the things that it defines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from synth.schemas.documents import Document, Section
+from synth.sources.docs.names import Named
+from synth.sources.docs.outline import Outline
+
+__all__ = ["Page", "Thing", "heading_span", "is_proper", "is_remark"]
+
+_REMARK = re.compile(
+    r"(?i:more|less|much|better|worse|easy|easier|hard|harder|difficult|simple|simpler|faster|slower|can|cannot|can't|does|"
+    r"do|is|are|not|kind of|useful|compatible|allows|requires|supports|needs|uses|has|you|it|if|when|we) [a-z]"
+)
+"""Stands where a name was looked for."""
+
+
+@dataclass
+class Thing:
+    """What a page defines, with the numbers of the lines that speak of it alone."""
+
+    entity: int
+    named: Named
+    start: int
+    end: int
+    lines: list[int]
+
+
+@dataclass
+class Page:
+    row: int
+    document: Document
+    outline: Outline
+    named: Named
+    entity: int
+    things: list[Thing] = field(default_factory=list)
+    """In order of place; inner ones come after the ones that hold them."""
+    by_fragment: dict[str, int] = field(default_factory=dict)
+    sections: list[tuple[int, int, str]] = field(default_factory=list)
+    """(start of the heading, end of its text, heading)"""
+
+
+def is_proper(text: str, heading: str) -> bool:
+    """Whether a heading is a name, no word for what stands below it: "OS", "JSON", and what the page writes large."""
+    name = re.escape(heading.strip())
+    within = len(re.findall(rf"(?<=[a-z,] ){name}\b", text))
+    return (heading.isupper() and len(heading) > 1) or within > len(re.findall(rf"\b{name.lower()}\b", text))
+
+
+def is_remark(text: str) -> bool:
+    """Whether a cell opens like a sentence, where a name was looked for."""
+    return _REMARK.match(text.strip()) is not None
+
+
+def heading_span(text: str, section: Section) -> tuple[int, int] | None:
+    """Where a section's heading stands: just before its text."""
+    start = text.rfind(section.heading, 0, section.start)
+    end = start + len(section.heading)
+    return (start, end) if start >= 0 and (not text[end : section.start].strip()) else None
