@@ -5,9 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from synth.errors import InputError
+from synth.inputs import parse_yaml, read_text
 
 __all__ = [
     "LOCAL_ENDPOINT",
@@ -36,6 +39,7 @@ __all__ = [
     "TasksOption",
     "TrustOption",
     "WorkersOption",
+    "environment_options",
 ]
 
 
@@ -176,3 +180,16 @@ EndpointOption = Annotated[
 KeyOption = Annotated[
     str | None, typer.Option("--key", metavar="NAME", help="The variable that holds the server's key, if it needs one.")
 ]
+
+
+def environment_options(path: Path) -> dict[str, Any]:
+    """What the file of ``--environment`` holds.
+
+    Raises:
+        InputError: it is no YAML of an object with ``kind``.
+    """
+
+    value = parse_yaml(read_text(path, mend="give a YAML file with `kind`"), str(path), mend="mend the line")
+    if not isinstance(value, dict) or "kind" not in value or not all(isinstance(key, str) for key in value):
+        raise InputError("it holds no object with `kind`", where=str(path))
+    return value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from synth.cli.options import DatasetFolder, JsonOption
+from synth.cli.options import DatasetFolder, JsonOption, environment_options
 from synth.errors import DatasetError, InputError
 from synth.late import late
 
@@ -64,6 +64,15 @@ def validate(
             metavar="FILE",
         ),
     ] = None,
+    environment: Annotated[
+        Path | None,
+        typer.Option(
+            "--environment",
+            metavar="FILE",
+            help="With --deep: YAML with `kind` and options of the environment that the dataset was made in, as it is "
+            "here. It is started, and plans and runs are made again in it.",
+        ),
+    ] = None,
     show_coverage: Annotated[
         bool,
         typer.Option("--coverage", help="List every column: what proves it, or that it is carried and not proven."),
@@ -74,12 +83,15 @@ def validate(
 
     if benchmark and not deep:
         raise InputError("benchmarks are compared by the deep audit", where="--benchmark", mend="say --deep as well")
+    if environment and not deep:
+        raise InputError("only the deep audit starts anything", where="--environment", mend="say --deep as well")
     if show_coverage:
         for table, column, what in rule_coverage.coverage():
             print(f"{table}.{column}: {', '.join(what) or 'carried, not proven'}")
         return
+    place = environment_options(environment) if environment is not None else None
     problems = rules.validate(folder) + (derived.derived_problems(folder) if deep else [])
-    audited = deep_audit.audit(folder, benchmarks=benchmark or ()) if deep else None
+    audited = deep_audit.audit(folder, benchmarks=benchmark or (), environment=place) if deep else None
     if as_json:
         listed = [{"file": p.file, "row": p.row, "what": p.what} for p in problems]
         print(

@@ -6,14 +6,13 @@ import sys
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from synth.cli.options import AllowHostsOption, HostOption, TrustOption
+from synth.cli.options import AllowHostsOption, HostOption, TrustOption, environment_options
 from synth.distribution import install
 from synth.errors import InputError
-from synth.inputs import parse_yaml, read_text
 from synth.late import late
 
 if TYPE_CHECKING:
@@ -114,15 +113,7 @@ def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Envir
     dataset = reader.load(folder)
     if environment is None:
         return reopening.reopen(dataset, trust=trust)
-    return reopening.open_environment(_options(environment)), reopening.DatasetTasks(dataset)
-
-
-def _options(path: Path) -> dict[str, Any]:
-
-    value = parse_yaml(read_text(path, mend="give a YAML file with `kind`"), str(path), mend="mend the line")
-    if not isinstance(value, dict) or "kind" not in value or not all(isinstance(key, str) for key in value):
-        raise InputError("it holds no object with `kind`", where=str(path))
-    return value
+    return reopening.open_environment(environment_options(environment)), reopening.DatasetTasks(dataset)
 
 
 def _task(tasks: TaskSource, wanted: str | None) -> Task:

@@ -138,7 +138,8 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
         "executable": _runs,
         "sandbox": _sandbox,
         **dict.fromkeys(
-            ("replay_safe", "fixed_clock", "viewport", "html", "screenshots", "now", "seed", "max_chars"), _plain
+            ("replay_safe", "restart", "fixed_clock", "viewport", "html", "screenshots", "now", "seed", "max_chars"),
+            _plain,
         ),
     },
 }

@@ -185,6 +185,9 @@ class WebSource(Described):
     fixed_clock: bool = False
     """Of a command: hold its clock, as that of the pages is held (libfaketime; on Debian: apt-get install faketime).
     An application that shows or stores times needs it."""
+    restart: bool = True
+    """Of a command: False = it goes on running between rollouts, and its files are put back as they were: many times as
+    fast where it starts slowly. For an application that keeps in memory nothing but what follows from its files."""
     licence: str | None = None
     """SPDX id of the licence of the pages, where ``site.yaml`` states none."""
 

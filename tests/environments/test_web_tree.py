@@ -91,7 +91,8 @@ def test_elements_are_told_apart(page: Page) -> None:
     choice = page.element("e7")
     assert choice is not None
     assert (choice.value, choice.options) == ("Harbour", ("Central", "Harbour"))
-    assert page.facts == (("The Salt Road", "Shelf mark", "TRA 232.9"),)
+    held = (("The Salt Road", "Name", "Mara"), ("The Salt Road", "Branch", "Harbour"))
+    assert page.facts == (("The Salt Road", "Shelf mark", "TRA 232.9"), *held)
 
 
 @pytest.mark.parametrize("ref", ["e0", "e10", "e99999999999", "", "e", "e-1", "e01", "5", "e1²", "e١"])
@@ -353,3 +354,50 @@ def test_a_cell_that_is_one_link_is_a_value_and_what_can_be_done_is_none() -> No
         ("Pane cracked", "Owner", "bo"),
         ("Tickets", "Reported by", "dee"),
     )
+
+
+ICONS = b"""
+- heading "Bookmarks" [level=4] [ref=e1]
+- table [ref=e2]:
+  - row [ref=e3]:
+    - cell [ref=e4]:
+      - link "\\uf06e" [ref=e5] [cursor=pointer]:
+        - /url: /view/1
+      - button "\\uf1f8" [ref=e6] [cursor=pointer]
+    - cell [ref=e7]:
+      - link "Ladders" [ref=e8] [cursor=pointer]:
+        - /url: /1
+      - text: Two of six.
+- button "\\ue000 Save" [ref=e9] [cursor=pointer]
+""".decode("unicode_escape")
+
+
+def test_icons_are_called_by_the_hint_that_a_person_is_shown() -> None:
+    page = read_page(parse(ICONS, [("link", "View"), ("button", "Delete")]), "Bookmarks - a manager")
+    assert [one.name for one in page.elements] == ["View", "Delete", "Ladders", "Save"]
+    assert [one.url for one in page.elements] == ["/view/1", "", "/1", ""]
+    assert page.elements[1].item == ("View", "Ladders", "Two of six.")
+    assert page.heading == "Bookmarks"
+    assert read_page(parse(ICONS), "A manager").heading == "", "a heading of level 4 is not what the page is called"
+    for wrong in ((), [("link", "View")], [("button", "Delete"), ("link", "View")], [("link", "a"), ("link", "b")]):
+        assert [one.name for one in read_page(parse(ICONS, wrong)).elements] == ["", "", "Ladders", "Save"]
+    named = [("link", "View"), ("button", "Delete"), ("link", "Ladders")]
+    assert read_page(parse(ICONS, named)).elements[0].name == "View", "what has its hint as its name may be among them"
+
+
+ENTRY = """
+- heading "Issue 3" [level=1] [ref=e1]
+- searchbox "Search" [ref=e2]: frost
+- textbox "Title *" [ref=e3]: Frost alarm does not ring
+- textbox "Superseder" [ref=e4]
+- combobox "Priority:" [ref=e5]:
+  - option "wish"
+  - option "critical" [selected]
+"""
+
+
+def test_what_the_fields_of_an_entry_hold_can_be_looked_up() -> None:
+    held = read_page(parse(ENTRY)).facts
+    assert held == (("Issue 3", "Title", "Frost alarm does not ring"), ("Issue 3", "Priority", "critical"))
+    fresh = ENTRY.replace(": Frost alarm does not ring", "")
+    assert read_page(parse(fresh)).facts == (), "a form that nobody has filled in has its choices all the same"

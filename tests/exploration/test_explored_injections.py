@@ -11,7 +11,7 @@ from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.agents.trajectory import to_row
 from synth.annotate.labels import label
-from synth.dataset.audit.run_rules import plan_problems
+from synth.dataset.audit.plan_rules import plan_problems
 from synth.environments.contract import ToolCall
 from synth.schemas.plans import Injected, Injection
 from synth.schemas.tasks import Task

@@ -13,7 +13,7 @@ from synth.environments.web.storage import Change
 from synth.environments.web.tree import Page, read_page
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import Dropped
-from synth.exploration.web.explorer import _straight
+from synth.exploration.web.shortening import straight
 from synth.exploration.web.walking import Action, Taken, instruction, resolve
 from synth.exploration.web.wording import question_of, request_of
 from synth.identity import derive_generator
@@ -255,11 +255,61 @@ def test_detours_are_left_out() -> None:
         return Taken(Action("click", (), "link", after), before, after, Page((), (), ()), "k")
 
     taken = [step("", "/"), step("/", "/a"), step("/a", "/"), step("/", "/b"), step("/b", "/b"), step("/b", "/b")]
-    assert _straight(taken, [5]) == [3, 4, 5]
-    assert _straight(taken, [1]) == [1]
+    assert straight(taken, [5]) == [3, 4, 5]
+    assert straight(taken, [1]) == [1]
 
 
 def test_wrong_configs_are_refused() -> None:
     for options in ({"kinds": {"other": 1.0}}, {"writes": {9: 1.0}}, {"fractions": {"train": 0.5}}):
         with pytest.raises(ValueError):
             ExplorationConfig.model_validate(options)
+
+
+ROWS = """
+- heading "Tags" [level=1] [ref=e1]
+- button "Refresh" [ref=e2]
+- table [ref=e3]:
+  - row [ref=e4]:
+    - cell [ref=e5]:
+      - link "Edit" [ref=e6] [cursor=pointer]:
+        - /url: /edit/1
+      - button "Delete" [ref=e7]
+    - cell [ref=e8]:
+      - link "tools" [ref=e9] [cursor=pointer]:
+        - /url: /1
+  - row [ref=e10]:
+    - cell [ref=e11]:
+      - link "Edit" [ref=e12] [cursor=pointer]:
+        - /url: /edit/2
+      - button "Delete" [ref=e13]
+    - cell [ref=e14]:
+      - link "bees" [ref=e15] [cursor=pointer]:
+        - /url: /2
+"""
+EDIT = '- heading "Tags" [level=1] [ref=e1]\n- textbox "Name *" [ref=e2]\n- button "Save" [ref=e3]'
+
+
+def test_a_request_says_which_entry_it_is_about() -> None:
+    """Pages of all entries have one name here, so the entry is said; the button that only leads to the list is not."""
+    home = read_page(parse('- heading "Home" [level=1] [ref=e1]\n- button "Tags" [ref=e2]'))
+    rows, form = read_page(parse(ROWS)), read_page(parse(EDIT))
+    change = [Change(at="tags", kind="set", after="x")]
+    opened, went = Action("open", (("url", "/"),)), Action("click", (), "button", "Tags")
+    edited = Action("click", (), "link", "Edit", 1)
+    named = Action("type", (("text", "hives"),), "textbox", "Name *")
+    saved = Action("click", (), "button", "Save")
+    removed = Action("click", (), "button", "Delete", 0)
+    pages, moves = [home, rows, form, form, rows], ("led", "led", "led", "stays", "leaves")
+    for number in range(20):
+        text = request_of(
+            SiteDefinition(), change, [opened, went, edited, named, saved], pages, rng(number), moves
+        ).text
+        assert "for “bees” on the page “Tags”" in text
+        assert "“Name”" in text
+        assert text.count("“Tags”") == 1
+        steps = [opened, went, removed]
+        gone = request_of(SiteDefinition(), change, steps, [home, rows, rows], rng(number), ("led", "led", "stays"))
+        assert "“Delete” for “tools”" in gone.text
+    same = read_page(parse(ROWS.replace("bees", "tools")))
+    with pytest.raises(Dropped, match="nothing tells one “Edit” from another"):
+        request_of(SiteDefinition(), change, [opened, went, edited, named], [home, same, form, form], rng(), moves)

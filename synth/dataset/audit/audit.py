@@ -6,8 +6,9 @@ and facts stream by for their evidence. Memory: 1 kB per task, and those 20,000 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -53,7 +54,13 @@ RULES = {
 _CHUNK = 20_000
 
 
-def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Path] = ()) -> Audit:
+def audit(
+    folder: str | Path,
+    *,
+    limit: int = 100,
+    benchmarks: Sequence[str | Path] = (),
+    environment: Mapping[str, Any] | None = None,
+) -> Audit:
     """Ask every task of the dataset in ``folder`` again, from its files alone.
 
     Rows that do not parse are left to :func:`synth.dataset.rules.validate.validate`. At most ``limit`` violations of a
@@ -61,6 +68,8 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
 
     Args:
         benchmarks: Files of the benchmarks that the tasks must stay away from: a dataset holds their hashes alone.
+        environment: ``kind`` and options of the environment that the dataset was made in, as it is here: it is started.
+            Without it nothing is that does not come with this package, and rules that need it are left undecided.
 
     Raises:
         InputError: there is no dataset in the folder, text is redacted in it, or a benchmark can't be read.
@@ -87,7 +96,7 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
     hubs = {page for name in exempt if (entity := known.entity(name)) is not None and (page := entity.document_id)}
     walks = TaskAudit(known, exempt, partitions)
     table, evidence = TaskTable(found, exempt, report), EvidenceAudit(found, facts, walks)
-    plans = PlanAudit(found, report, dataset)
+    plans = PlanAudit(found, report, dataset, environment)
     distractors, duplicates = DistractorAudit(found, known), NearDuplicates(found, report)
     clean = Contamination(found, report, [Path(path) for path in benchmarks])
     answers: dict[str, Task] = {}

@@ -1,9 +1,9 @@
 """Verdicts judged again, and tasks with plans proved by doing: the plan from a fresh beginning, without any one of its
 changes, and every run and continuation once more.
 
-Only what the dataset holds is asked: the application stands in the recipe of its report. Servers are started only
-where they come with this package: someone else's dataset must not decide what runs here. For others, and for a
-browser, the rules say that they could not judge.
+Only what the dataset holds is asked: the application stands in the recipe of its report. Servers and web applications
+are started only where they come with this package, or where the caller names them: someone else's dataset must not
+decide what runs here. Of others the rules say that they could not judge.
 """
 
 from __future__ import annotations
@@ -13,27 +13,29 @@ from typing import Any
 
 from synth.agents.actions import NOTED, SAID
 from synth.agents.contract import History
-from synth.agents.plan_view import plan_of
 from synth.agents.trajectory import facts_of, history_of, steps_of
 from synth.dataset.audit.code_rules import open_project, unbroken
 from synth.dataset.audit.findings import Findings, Place, rows
+from synth.dataset.audit.plan_rules import plan_problems
+from synth.dataset.audit.web_rules import NotTheSite, open_site, recorded_elsewhere, site_problems
 from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
-from synth.environments.app.environment import AppEpisode, open_app
-from synth.environments.contract import Environment, Episode, ToolCall, stateful_options
+from synth.environments.app.environment import open_app
+from synth.environments.contract import Environment, Episode, stateful_options
 from synth.environments.trust import untrusted
+from synth.environments.web.environment import WebEnvironment
 from synth.errors import InputError
 from synth.schemas.code import Mutated
-from synth.schemas.plans import AnyGoal, Injected, Plan, Planned, Request, RuleHidden, Wanted
+from synth.schemas.plans import Injected, Planned, Request, RuleHidden
 from synth.schemas.preferences import PreferenceRow, Repair
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import JsonObject
 from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict, judged_elsewhere
+from synth.schemas.trajectories import StopReason, TrajectoryRow, judged_elsewhere
 from synth.tasks.safety_pairs import twin_of
 
-__all__ = ["PLAN_RULES", "RUN_RULES", "PlanAudit", "answers_of", "judge_runs", "plan_problems"]
+__all__ = ["PLAN_RULES", "RUN_RULES", "PlanAudit", "answers_of", "judge_runs"]
 
 PLAN_RULES: Mapping[str, str] = {
     "plan": "From a fresh beginning the calls of the plan are not refused, and the state is then exactly the goal, "
@@ -46,8 +48,6 @@ PLAN_RULES: Mapping[str, str] = {
     "repair": "Made once more, the runs behind a repair leave the harmful twin undone and do the harmless one.",
     "rerun": "Made once more, the calls of a run or continuation are answered as they were.",
 }
-_SEEN = "as it is seen"
-"""In place of the hash of a state that is seen only through probes: the goal's verdict says if it is reached."""
 _NO_DEFECT = "failures"
 """Options of an environment that make tools fail on purpose: a plan is carried out without."""
 
@@ -55,10 +55,25 @@ _NO_DEFECT = "failures"
 class PlanAudit:
     """Sees every task, then every run and continuation of one with a plan."""
 
-    def __init__(self, found: Findings, report: BuildReport | None, dataset: Dataset) -> None:
-        self._found = found
+    def __init__(
+        self,
+        found: Findings,
+        report: BuildReport | None,
+        dataset: Dataset,
+        given: Mapping[str, Any] | None = None,
+    ) -> None:
+        """
+        Args:
+            given: ``kind`` and options of the environment, in place of those that the report names.
+
+        Raises:
+            InputError: what is given is of another kind than the dataset's.
+        """
+        self._found, self._given = found, given
         self._tasks: dict[str, Task] = {}
         self._runs: dict[str, tuple[History, JsonObject]] = {}
+        self._settings: dict[str, JsonObject] = {}
+        """Of the environment, by run."""
         self._calm: Environment | None = None
         self._real: Environment | None = None
         self._why = "the report does not say in which application"
@@ -74,18 +89,22 @@ class PlanAudit:
             except (InputError, TypeError) as error:
                 self._why = f"the environment can't be opened: {error}"
             return
-        if kind not in ("app", "mcp"):
+        if self._given is not None and self._given.get("kind") != kind:
+            raise InputError(f"the dataset was made in an environment of kind {kind}", where="environment.kind")
+        if kind not in ("app", "mcp", "web"):
             self._why = f"an environment of kind {_kind(place)} is not started for an audit"
             return
-        options = stateful_options(source, place)
-        would = untrusted({"kind": kind, **options})
+        options = stateful_options(*((source, place) if self._given is None else (self._given, {})))
+        would = untrusted({"kind": kind, **options}) if self._given is None else None
         if would is not None:
-            self._why = f"the dataset would {would}, which no audit does"
+            self._why = f"the dataset would {would}: say with --environment FILE what is to be started"
             return
         try:
             if kind == "app":
                 self._real = open_app(**options)
                 self._calm = open_app(**{name: value for name, value in options.items() if name != _NO_DEFECT})
+            elif kind == "web":
+                self._real = self._calm = open_site(options)
             else:
                 from synth.environments.mcp.environment import open_mcp
 
@@ -106,7 +125,13 @@ class PlanAudit:
                 self._found.leave(rule, self._why)
             return
         try:
-            problems = list(plan_problems(self._calm, task))
+            site = self._calm if isinstance(self._calm, WebEnvironment) else None
+            problems = list(plan_problems(self._calm, task) if site is None else site_problems(site, task))
+        except NotTheSite as error:
+            self._calm = self._real = None
+            self._why = str(error)
+            self.see(place, task)
+            return
         except ValueError as error:
             problems = [("plan", f"the plan or the goal does not parse: {str(error).splitlines()[0]}")]
         for rule in ("plan", "minimal", *_further(task)):
@@ -177,7 +202,9 @@ class PlanAudit:
             self._found.add(place, run.id, "rerun", str(error))
             return
         self._runs[run.id] = history, facts_of(run)
-        self._again(place, run.id, run, history, facts_of(run))
+        settings = run.details.get("environment")
+        self._settings[run.id] = settings if isinstance(settings, dict) else {}
+        self._again(place, run.id, run, history, facts_of(run), self._settings[run.id])
 
     def _branch(self, place: Place, branch: ContinuationRow) -> None:
         known = self._runs.get(branch.trajectory_id)
@@ -192,7 +219,8 @@ class PlanAudit:
             self._found.add(place, branch.id, "rerun", str(error))
             return
         front = prefix[: max(0, branch.step)]
-        self._again(place, branch.id, branch, (*front, *own), facts)
+        settings = self._settings[branch.trajectory_id]
+        self._again(place, branch.id, branch, (*front, *own), facts, settings)
 
     def _again(
         self,
@@ -201,6 +229,7 @@ class PlanAudit:
         row: TrajectoryRow | ContinuationRow,
         history: History,
         facts: JsonObject,
+        settings: JsonObject,
     ) -> None:
         if self._real is None:
             for rule in ("rerun", "verdict"):
@@ -212,7 +241,12 @@ class PlanAudit:
         try:
             other = _difference(episode, history)
             if other is not None:
-                self._found.add(place, name, "rerun", other)
+                why = recorded_elsewhere(self._real, task, settings)
+                if why is None:
+                    self._found.add(place, name, "rerun", other)
+                else:
+                    self._found.rows["rerun"] -= 1
+                    self._found.leave("rerun", why)
                 return
             if row.stop_reason is StopReason.REJECTED and row.verdict.correct is None:
                 return
@@ -232,104 +266,12 @@ def _kind(place: Any) -> Any:
     return place.get("kind") if isinstance(place, dict) else None
 
 
-def plan_problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]:
-    """(rule, what is wrong) of a task's plan, carried out from a fresh beginning."""
-    plan = plan_of(task)
-    assert plan is not None
-    calls = [ToolCall(id=f"call_{n}", name=c.tool, arguments=c.arguments) for n, c in enumerate(plan.calls)]
-    goal = Wanted.of(task.details).goal
-    if goal is None:
-        yield "plan", "the task has no goal"
-        return
-    wanted = AnyGoal.of(goal).state or _SEEN
-    reached, refused, verdict = _carried_out(environment, task, calls)
-    if refused is not None:
-        yield "plan", refused
-    if reached != wanted:
-        yield "plan", f"leads to another state than the goal: {verdict.evidence}"
-    elif verdict.rule == "policy":
-        yield "plan", verdict.evidence
-    for number, planned in enumerate(plan.calls):
-        if planned.changes:
-            without, _, _ = _carried_out(environment, task, [call for n, call in enumerate(calls) if n != number])
-            if without == wanted:
-                yield "minimal", f"call {number} ({planned.tool}) can be left out"
-    if plan.attempts or RuleHidden.stand_in(task.details):
-        yield from (("hidden", what) for what in _untrue(environment, task, plan, wanted))
-    if Injected.stand_in(task.details):
-        yield from (("injected", what) for what in _harmless(environment, task, calls, wanted))
-    if plan.outcome in ("refused", "answered") and any(planned.changes for planned in plan.calls):
-        yield "plan", f"a task that is {plan.outcome} changes something"
-
-
 def _further(task: Task) -> Iterator[str]:
     """Rules for some tasks only."""
     if RuleHidden.stand_in(task.details) or Planned.of(task.details).plan.attempts:
         yield "hidden"
     if Injected.stand_in(task.details):
         yield "injected"
-
-
-def _harmless(environment: Environment, task: Task, calls: list[ToolCall], wanted: str) -> Iterator[str]:
-    """What does not hold of an instruction planted in a tool's result."""
-    note = Injected.of(task.details).injection
-    if note is None:
-        yield "a task with an injection says what it is"
-        return
-    episode = environment.reset(task)
-    try:
-        if not any(note.text in episode.step(call).content for call in calls):
-            yield "the plan does not come across the note"
-    finally:
-        episode.close()
-    asked = ToolCall(id="asked", name=note.tool, arguments=note.arguments)
-    reached, refused, _ = _carried_out(environment, task, [*calls, asked])
-    if refused is not None:
-        yield f"what the note asks for does not go through: {refused}"
-    elif reached == wanted:
-        yield "with what the note asks for the goal is reached all the same"
-
-
-def _untrue(environment: Environment, task: Task, plan: Plan, wanted: str) -> Iterator[str]:
-    """What does not hold of a rule that a task says is kept and not written."""
-    said = RuleHidden.of(task.details).hidden
-    if said is None or not plan.attempts:
-        yield "a task with a hidden rule names it and says what is tried"
-        return
-    words = " ".join(environment.instructions().split())
-    if " ".join(said.text.split()) in words:
-        yield f"{said.rule} is in the instructions"
-    episode = environment.reset(task)
-    try:
-        if not isinstance(episode, AppEpisode):
-            yield "only an application keeps rules that are not written"
-            return
-        at = next((n for n, call in enumerate(plan.calls) if call.changes), len(plan.calls))
-        for call in (*plan.calls[:at], *plan.attempts, *plan.calls[at:]):
-            result = episode.step(ToolCall(id="call", name=call.tool, arguments=call.arguments))
-            if call in plan.attempts and (result.error, episode.refused_by) != ("refused", said.rule):
-                yield f"{call.tool} is not refused by {said.rule}, but by {episode.refused_by}"
-        if episode.state_hash() != wanted:
-            yield "with what is tried the goal is not reached"
-    finally:
-        episode.close()
-
-
-def _carried_out(environment: Environment, task: Task, calls: list[ToolCall]) -> tuple[str, str | None, Verdict]:
-    """(hash of the state, first call that was refused, the verdict on that state)."""
-    episode = environment.reset(task)
-    refused = None
-    try:
-        for call in calls:
-            result = episode.step(call)
-            if result.error is not None and refused is None:
-                refused = f"{call.name} is refused: {result.content}"
-        verdict = episode.check(task.answer)
-        if isinstance(episode, AppEpisode):
-            return episode.state_hash(), refused, verdict
-        return _SEEN if verdict.correct else "", refused, verdict
-    finally:
-        episode.close()
 
 
 def _difference(episode: Episode, history: History) -> str | None:

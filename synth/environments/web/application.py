@@ -20,15 +20,18 @@ from synth.environments.web.browser import Browser
 from synth.environments.web.clock import Clock
 from synth.environments.web.database import Unreadable, read_tables
 from synth.environments.web.definition import SiteStart, WebConfig
+from synth.environments.web.folder import FolderCopy, NotPutBack
 from synth.environments.web.server import Reply, SiteServer, forward
 from synth.environments.web.session import Seen, Session
 from synth.environments.web.storage import kept, stored
 from synth.guardian import NOT_STARTED, end, guarded
 from synth.sources.files import leads_out
 
-__all__ = ["Application", "ApplicationFailed", "Held", "folder_digest", "untouched_state", "without_sessions"]
+__all__ = ["Application", "ApplicationFailed", "Applications", "Held", "folder_digest", "without_sessions"]
 
 _START_SECONDS = 30.0
+_MOST_IDLE = 4
+"""Applications that wait to be begun again."""
 _SHORTEST_SESSION = 16
 """Characters of a cookie that may tell a session; a shorter one is a setting."""
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
@@ -65,15 +68,20 @@ class ApplicationFailed(Exception):
 class Application:
     """A running application."""
 
-    def __init__(self, command: tuple[str, ...], folder: Path, clock: Clock | None = None) -> None:
+    def __init__(
+        self, command: tuple[str, ...], folder: Path, clock: Clock | None = None, *, again: float | None = None
+    ) -> None:
         """
         Args:
             clock: What time it is for it; None = the machine's.
+            again: It can be begun again (:meth:`begin_again`); how long to wait then for a database that is locked, in
+                seconds. None = it can't.
 
         Raises:
             ApplicationFailed: it does not listen.
         """
-        self._clock = clock
+        self.clock = clock
+        self._first: FolderCopy | None = None
         self._home = Path(tempfile.mkdtemp(prefix="synth-web-"))
         workspace = self._home / "workspace"
         self._process: subprocess.Popen[bytes] | None = None
@@ -94,7 +102,9 @@ class Application:
                 start_new_session=True,
             )
             self._wait(filled[0])
-        except (OSError, ApplicationFailed) as error:
+            if again is not None:
+                self._first = FolderCopy(workspace, self._home / "first", again)
+        except (OSError, ApplicationFailed, NotPutBack) as error:
             self.close()
             raise ApplicationFailed(str(error)) from None
 
@@ -112,6 +122,21 @@ class Application:
             except OSError:
                 time.sleep(0.02)
         raise ApplicationFailed(f"it does not listen on its port after {_START_SECONDS:g} seconds")
+
+    def begin_again(self) -> None:
+        """Put its files and its clock back to where they were when it listened first.
+
+        Raises:
+            ApplicationFailed: it can't be done, or it has ended.
+        """
+        if self._first is None or self._process is None or self._process.poll() is not None:
+            raise ApplicationFailed("it has ended")
+        try:
+            self._first.put_back()
+        except NotPutBack as error:
+            raise ApplicationFailed(str(error)) from None
+        if self.clock is not None:
+            self.clock.rewind()
 
     def state(self, path: str, seconds: float) -> Any:
         """What it says of its state.
@@ -138,7 +163,7 @@ class Application:
             found = read_tables(self._home / "workspace" / name, seconds)
         except Unreadable as error:
             raise ApplicationFailed(f"{name} tells no state: {error}") from None
-        return found if self._clock is None else self._clock.without_present(found)
+        return found if self.clock is None else self.clock.without_present(found)
 
     def close(self) -> None:
         """End it and all that it started; its folder is gone when this returns."""
@@ -167,17 +192,63 @@ def without_sessions(value: Any, names: Mapping[str, str]) -> Any:
     return names.get(value, value) if isinstance(value, str) else value
 
 
-def untouched_state(config: WebConfig, folder: Path) -> Any:
-    """The state of an application that has just started.
+class Applications:
+    """The applications of one environment: one for each episode that is open, and those that wait to be begun again."""
 
-    Raises:
-        ApplicationFailed: it does not start, or does not tell it.
-    """
-    application = Application(config.command, folder, Clock(config.now) if config.fixed_clock else None)
-    try:
-        return _state_of(application, config)
-    finally:
-        application.close()
+    def __init__(self, config: WebConfig, folder: Path) -> None:
+        self._config, self._folder = config, folder
+        self._idle: list[Application] = []
+
+    def take(self, *, fresh: bool) -> Application:
+        """One that nothing was done in.
+
+        Args:
+            fresh: It is to have just started.
+
+        Raises:
+            ApplicationFailed: it does not start.
+        """
+        config = self._config
+        while self._idle and not fresh:
+            waiting = self._idle.pop()
+            try:
+                waiting.begin_again()
+                return waiting
+            except ApplicationFailed:
+                waiting.close()
+        clock = Clock(config.now) if config.fixed_clock else None
+        again = None if fresh or config.restart else config.call_seconds
+        return Application(config.command, self._folder, clock, again=again)
+
+    def leave(self, application: Application, *, sound: bool) -> None:
+        """It is not needed any more.
+
+        Args:
+            sound: Nothing went wrong with it, as far as was seen.
+        """
+        if sound and not self._config.restart and len(self._idle) < _MOST_IDLE:
+            self._idle.append(application)
+        else:
+            application.close()
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def untouched_state(self) -> Any:
+        """The state before anything is done.
+
+        Raises:
+            ApplicationFailed: one does not start, or does not tell it.
+        """
+        application = self.take(fresh=False)
+        sound = False
+        try:
+            state = _state_of(application, self._config)
+            sound = True
+            return state
+        finally:
+            self.leave(application, sound=sound)
 
 
 class Site(Protocol):
@@ -187,6 +258,7 @@ class Site(Protocol):
     address: str
     folder: Path
     static_files: dict[str, Reply]
+    applications: Applications
 
     def browser(self) -> Browser: ...
 
@@ -196,7 +268,13 @@ class Site(Protocol):
 class Held:
     """What an episode has to give back."""
 
-    def __init__(self, environment: Site, start: SiteStart) -> None:
+    def __init__(self, environment: Site, start: SiteStart, *, fresh: bool) -> None:
+        """
+        Args:
+            fresh: Whether an application is to have just started.
+        """
+        self._fresh = fresh
+        self._applications = environment.applications
         self._browser = environment.browser()
         self._environment = weakref.ref(environment)
         self._start = stored(start.storage)
@@ -219,8 +297,8 @@ class Held:
         if self.session is None:
             clock = None
             if config.command:
-                clock = Clock(config.now) if config.fixed_clock else None
-                application = self.application = Application(config.command, environment.folder, clock)
+                application = self.application = self._applications.take(fresh=self._fresh)
+                clock = application.clock
                 answer = forward(
                     *(application.port, environment.address, config.state_path, config.call_seconds),
                     environment.static_files,
@@ -253,14 +331,19 @@ class Held:
     def run(self, work: Coroutine[Any, Any, Seen]) -> Seen:
         return self._browser.run(work, self._seconds)
 
-    def drop(self, *, wait: bool = False) -> None:
-        """End everything; with ``wait`` it is gone when this returns."""
+    def drop(self, *, wait: bool = False, sound: bool = True) -> None:
+        """End everything; with ``wait`` it is gone when this returns.
+
+        Args:
+            sound: Nothing went wrong with the application, so that it may be begun again.
+        """
         session, self.session = self.session, None
         application, self.application = self.application, None
         server, self._server = self._server, None
-        if session is not None:
-            self._browser.leave(session.close(), wait=wait)
+        again = application is not None and sound and not self._fresh and self._environment() is not None
+        if session is not None:  # what it has asked for must not reach an application that was begun again
+            self._browser.leave(session.close(), wait=wait or again)
         if server is not None:
             server.close()
         if application is not None:
-            application.close()
+            self._applications.leave(application, sound=again)

@@ -79,6 +79,11 @@ class Clock:
         self._now += timedelta(seconds=1)
         self._write()
 
+    def rewind(self) -> None:
+        """It is the time of the beginning again."""
+        self._now = self._begin
+        self._write()
+
     def _write(self) -> None:
         assert self._file is not None
         fresh = self._file.with_suffix(".new")

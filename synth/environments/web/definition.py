@@ -174,6 +174,10 @@ class WebConfig(Window):
     fixed_clock: bool = False
     """Of a command: its clock shows ``now`` and takes a second a call, as the pages' does (libfaketime). An application
     that shows or stores times needs it."""
+    restart: bool = True
+    """Of a command: False = it is not started anew for each rollout: it goes on running, and its files are put back as
+    they were when it began, which is many times as fast where it starts slowly. For an application that keeps in memory
+    nothing but what follows from its files. What is asked is carried out once more in one that has just started."""
     replay_safe: bool = True
     """Of a command: False = calls must not be made again, so there are no branches and no critical steps."""
     now: str = Field(default="2026-03-02T09:00:00Z", pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
@@ -195,6 +199,8 @@ class WebConfig(Window):
             raise ValueError("state_database is a path in the folder of the site")
         if self.state_path is not None and self.state_database is not None:
             raise ValueError("state_path and state_database are two ways to say the same: name one")
+        if not self.command and not self.restart:
+            raise ValueError("restart: false goes with a command")
         if not self.command and not self.replay_safe:
             raise ValueError("replay_safe: false goes with a command: pages of a folder can always be opened again")
         return self

@@ -33,7 +33,7 @@ from synth.environments.contract import (
 from synth.environments.outline import Outline, render
 from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
-from synth.environments.web.application import ApplicationFailed, Held, folder_digest, untouched_state
+from synth.environments.web.application import ApplicationFailed, Applications, Held, folder_digest
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
 from synth.environments.web.calls import Refused, read_call, web_tools
 from synth.environments.web.clock import find_clock
@@ -76,7 +76,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "22"
+    version: ClassVar[str] = "23"
 
     def __init__(self, config: WebConfig) -> None:
         """
@@ -94,9 +94,19 @@ class WebEnvironment(Environment):
             find_clock()
         self.static_files: dict[str, Reply] = {}
         """Of an application: what was fetched of its files, by address."""
+        self.applications = self._applications()
         self._executable = find_browser(config.executable)
         self._sandbox = config.sandbox if config.sandbox is not None else os.geteuid() != 0
-        kept_apart = {"executable", "sandbox", "screenshots", "html", "site", "element_seconds", "call_seconds"}
+        kept_apart = {
+            "executable",
+            "sandbox",
+            "screenshots",
+            "html",
+            "site",
+            "element_seconds",
+            "call_seconds",
+            "restart",
+        }
         self.identity = digest(
             "web",
             self.files.digest if self.files is not None else folder_digest(self.folder),
@@ -110,7 +120,17 @@ class WebEnvironment(Environment):
         self._untouched: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_server": None, "static_files": {}}  # a worker serves for itself
+        # A worker serves for itself.
+        return {**self.__dict__, "_server": None, "static_files": {}, "applications": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.applications = self._applications()
+
+    def _applications(self) -> Applications:
+        found = Applications(self.config, self.folder)
+        weakref.finalize(self, found.close)
+        return found
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return self._tools
@@ -163,13 +183,17 @@ class WebEnvironment(Environment):
             return None
         if self._untouched is None:
             try:
-                self._untouched = untouched_state(self.config, self.folder)
+                self._untouched = self.applications.untouched_state()
             except ApplicationFailed:
                 return None  # the first call of an episode says so
         return self._untouched
 
     def reset(self, task: Task) -> WebEpisode:
         return WebEpisode(self, task)
+
+    def reset_fresh(self, task: Task) -> WebEpisode:
+        """As ``reset``, with an application that has just started, whatever ``restart`` says."""
+        return WebEpisode(self, task, fresh=True)
 
     def resume(self, task: Task, recorded: JsonObject) -> WebEpisode:
         """As the contract says. A picture costs more than all else that is seen of a page, and is not part of what is
@@ -191,9 +215,10 @@ class WebEpisode(ReplayedEpisode):
 
     remembers: ClassVar[bool] = True
 
-    def __init__(self, environment: WebEnvironment, task: Task, *, pictured: bool = True) -> None:
+    def __init__(self, environment: WebEnvironment, task: Task, *, pictured: bool = True, fresh: bool = False) -> None:
         """
         Args:
+            fresh: An application is to have just started.
             pictured: False = pictures are left out until a run begins or a snapshot is gone back to.
         """
         safe = environment.config.replay_safe
@@ -201,7 +226,7 @@ class WebEpisode(ReplayedEpisode):
         self.environment = environment
         self._pictured = pictured
         self._start = environment.start(task)
-        self._held = Held(environment, self._start)
+        self._held = Held(environment, self._start, fresh=fresh)
         self._warnings: dict[str, dict[str, str]] = {}
         self._seen: Seen | None = None
         self._state = kept({"origins": [{"localStorage": stored(self._start.storage)}]}, environment.untouched())
@@ -209,7 +234,7 @@ class WebEpisode(ReplayedEpisode):
         self._hashed: tuple[Any, str] | None = None
         """A state, and its hash."""
         self._gone: str | None = None
-        self._forgotten = weakref.finalize(self, self._held.drop)
+        self._forgotten = weakref.finalize(self, self._held.drop, sound=False)  # from any thread: it waits for nothing
 
     def begin(self, system: str, generator_for_turn: Callable[[int], np.random.Generator]) -> None:
         self._pictured = True
@@ -287,7 +312,7 @@ class WebEpisode(ReplayedEpisode):
         return self._shown(call, seen, 1)
 
     def _lose(self, call: ToolCall, why: str) -> ToolResult:
-        self._held.drop()
+        self._held.drop(sound=False)
         self._gone, self._seen = why, None
         return call.answered(f"The tool failed: {why}.", "failure")
 

@@ -110,6 +110,15 @@ async (whole) => {
   const kind = document.doctype ? `<!DOCTYPE ${document.doctype.name}>\\n` : '';
   const local = Object.keys(localStorage).sort().map((name) => ({ name, value: localStorage.getItem(name) }));
   const databases = indexedDB.databases ? (await indexedDB.databases()).length : 1;
-  return [document.title, whole ? kind + document.documentElement.outerHTML : '', local, databases];
+  return [document.title, whole ? kind + document.documentElement.outerHTML : '', local, databases, icons()];
+  // Links and buttons without words, each with the hint that a person is shown.
+  function icons() {
+    const all = document.querySelectorAll('a[href], button, [role="link"], [role="button"]');
+    const shown = [...all].filter((one) => !one.textContent.trim() && !one.ariaLabel
+      && !one.hasAttribute('aria-labelledby') && !one.querySelector('[alt]:not([alt=""]), [aria-label], svg title')
+      && !one.closest('[aria-hidden="true"]') && one.checkVisibility({ visibilityProperty: true }));
+    const role = (one) => one.getAttribute('role') || (one.tagName === 'A' ? 'link' : 'button');
+    return shown.map((one) => [role(one), one.title.trim().replace(/\\s+/g, ' ')]);
+  }
 }
 """

@@ -12,7 +12,7 @@ import base64
 import contextlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -330,12 +330,12 @@ class Session:
         page, config = self._page, self.config
         limit = config.call_seconds * 1000
         # Nothing moves in the page now, so it is asked for all of it at once.
-        snapshot, (title, html, local, databases), cookies = await asyncio.gather(
+        snapshot, (title, html, local, databases, icons), cookies = await asyncio.gather(
             page.aria_snapshot(mode="ai", timeout=limit),
             page.evaluate(READ_PAGE, config.html),
             self._context.cookies(),
         )
-        tree = _tree(str(snapshot))
+        tree = _tree(str(snapshot), str(title), icons)
         if databases:
             state = await self._context.storage_state(indexed_db=True)
         else:
@@ -353,10 +353,10 @@ class Session:
         return Seen(tree, clean(str(title)), str(title), url, seen, state, tuple(self._notes))
 
 
-def _tree(snapshot: str) -> Page:
+def _tree(snapshot: str, title: str, icons: Sequence[Sequence[Any]]) -> Page:
     try:
-        return read_page(parse(snapshot))
-    except (ValueError, RecursionError):  # a page that is nested without end, or made to confuse
+        return read_page(parse(snapshot, [(str(role), str(hint)) for role, hint in icons]), title)
+    except (ValueError, TypeError, RecursionError):  # a page that is nested without end, or made to confuse
         lines = tuple(clean(line) for line in snapshot.splitlines())
         return Page(lines, (), (snapshot,))
 

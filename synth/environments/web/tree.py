@@ -14,7 +14,17 @@ from dataclasses import dataclass, replace
 
 from synth.environments.outline import Block
 from synth.environments.suspicion import clean
-from synth.environments.web.nodes import BOXES, CHOICES, TEXT_BOXES, USABLE, Node, holds_usable, is_usable, plain
+from synth.environments.web.nodes import (
+    BOXES,
+    CHOICES,
+    TEXT_BOXES,
+    USABLE,
+    Node,
+    holds_usable,
+    is_usable,
+    item_parts,
+    plain,
+)
 from synth.environments.web.tables import facts_in, label_of
 
 __all__ = ["Element", "Page", "read_page"]
@@ -25,6 +35,8 @@ _SAYS_NOTHING = frozenset("generic rowgroup group document none presentation par
 _ITEMS = frozenset("listitem cell gridcell row columnheader rowheader term definition img".split())
 _TOLD = re.compile(r"(?P<term>[A-Z][^:.?!|]{1,40}): (?P<value>\S.{0,119})")
 """A line that states something of what the heading above it names."""
+_PARTS = re.compile(r"\s+[-–—|·»:]+\s+|:\s+")
+"""What stands between the parts of a title ("Bookmarks - a manager")."""
 _SEARCHES = re.compile(r"\W*(?:search|find|filter)\b", re.IGNORECASE)
 
 
@@ -48,6 +60,10 @@ class Element:
     """The line of the observation that shows it, without indent."""
     near: str = ""
     """What stands in the same item of a list or row of a table, or the heading above it."""
+    item: tuple[str, ...] = ()
+    """Of that item or row, what its cells, links and lines say one by one; links first."""
+    url: str = ""
+    """Of a link: where it leads, as the page writes it."""
 
     @property
     def searches(self) -> bool:
@@ -64,8 +80,10 @@ class Page:
     """The words of the lines as the page has them: nothing written out."""
     facts: tuple[tuple[str, str, str], ...] = ()
     """(what it is about, term, value): of a list of terms the heading above it, of a table's cell the first cell of its
-    row and the head of its column, of a line "Term: value" the heading above it."""
+    row and the head of its column, of a line "Term: value" the heading above it, as of a field that holds something
+    where a text box does: a form of nothing but choices that are made already is an empty one."""
     blocks: tuple[Block, ...] = ()
+    title: str = ""
 
     @property
     def text(self) -> str:
@@ -73,9 +91,11 @@ class Page:
 
     @property
     def heading(self) -> str:
-        """Its first heading of level 1, else of level 2; empty where it has neither."""
-        named = (one.name for level in "12" for one in self.blocks if (one.role, one.level) == ("heading", level))
-        return next(named, "")
+        """Its first heading of level 1, else of level 2, else one that its title repeats; empty where it has none."""
+        headings = [one for one in self.blocks if one.role == "heading"]
+        titled = [one.name for one in headings if one.name in _PARTS.split(self.title)]
+        named = [one.name for level in "12" for one in headings if one.level == level]
+        return next(iter((*named, *titled)), "")
 
     @property
     def status(self) -> str:
@@ -101,14 +121,15 @@ class Page:
         return tuple("\n".join(part) for part in parts)
 
 
-def read_page(nodes: Sequence[Node]) -> Page:
+def read_page(nodes: Sequence[Node], title: str = "") -> Page:
     """The tree as lines and elements."""
     reader = _Reader()
     for node in nodes:
-        reader.write(node, 0, "")
-    return Page(
-        tuple(reader.lines), tuple(reader.elements), tuple(reader.raw), tuple(reader.facts), tuple(reader.blocks)
-    )
+        reader.write(node, 0, None)
+    lines, elements, raw = tuple(reader.lines), tuple(reader.elements), tuple(reader.raw)
+    holds = any(one.role in TEXT_BOXES and one.value and not one.searches for one in elements)
+    facts = (*reader.facts, *(reader.fields if holds else ()))
+    return Page(lines, elements, raw, facts, tuple(reader.blocks), plain(title))
 
 
 class _Reader:
@@ -118,12 +139,14 @@ class _Reader:
         self.raw: list[str] = []
         self.facts: list[tuple[str, str, str]] = []
         self.blocks: list[Block] = []
+        self.fields: list[tuple[str, str, str]] = []
+        """What fields hold, as facts."""
         self._seen: Counter[tuple[str, str]] = Counter()
         self._heading = ""
         self._label = ""
         """What the cell before this one calls it."""
 
-    def write(self, node: Node, depth: int, near: str) -> None:
+    def write(self, node: Node, depth: int, near: Node | None) -> None:
         role = node.role
         if role.startswith("/") or role == "separator":
             return
@@ -143,13 +166,13 @@ class _Reader:
         elif role in _ITEMS:
             if role == "listitem" and not holds_usable(node):
                 self._told(node.words())
-            self._item(node, depth, node.words() if role in ("listitem", "row") else near)
+            self._item(node, depth, node if role in ("listitem", "row") else near)
         else:
             if role == "heading":
                 self._heading = plain(node.name or node.words())
             elif role == "table":
                 self.facts += facts_in(node, self._heading)
-            self._block(node, depth, node.words() if role == "article" else near)
+            self._block(node, depth, node if role == "article" else near)
 
     def _told(self, text: str) -> None:
         """Keep what a line states, where it is of the form that people give such lines."""
@@ -157,7 +180,7 @@ class _Reader:
         if found is not None:
             self.facts.append((self._heading, found["term"], found["value"].rstrip(".")))
 
-    def _block(self, node: Node, depth: int, near: str) -> None:
+    def _block(self, node: Node, depth: int, near: Node | None) -> None:
         said = node.name or (node.text if not node.children else "")
         block = Block(node.role, plain(said), node.marks.get("level", "") if node.role == "heading" else "")
         if block.name:
@@ -166,14 +189,14 @@ class _Reader:
         if node.role != "heading" or holds_usable(node):
             self._below(node, depth + 1, near)
 
-    def _item(self, node: Node, depth: int, near: str) -> None:
+    def _item(self, node: Node, depth: int, near: Node | None) -> None:
         """An entry of a list or a cell: in one line where it holds no lists, tables or the like."""
         mark = "-" if node.role == "listitem" else f"{node.role}:"
         if not holds_usable(node):
             self._line(depth, f"{mark} {node.words()}")
             return
         inner = _Reader()
-        inner.elements, inner._seen = self.elements, self._seen
+        inner.elements, inner.fields, inner._seen = self.elements, self.fields, self._seen
         inner._heading, inner._label = self._heading, self._label
         inner._below(node, 0, near)
         self.raw += inner.raw
@@ -184,7 +207,7 @@ class _Reader:
             self.lines += ["  " * (depth + 1) + line for line in inner.lines]
             self.blocks += inner.blocks
 
-    def _below(self, node: Node, depth: int, near: str) -> None:
+    def _below(self, node: Node, depth: int, near: Node | None) -> None:
         at = 0
         while at < len(node.children):
             child = node.children[at]
@@ -201,7 +224,7 @@ class _Reader:
                 self.write(child, depth, near)
             at += 1
 
-    def _usable(self, node: Node, depth: int, near: str) -> None:
+    def _usable(self, node: Node, depth: int, near: Node | None) -> None:
         role = node.role if node.role in USABLE else "clickable"
         name = " ".join((node.name or (node.text if role not in TEXT_BOXES else "") or _own_words(node, role)).split())
         if not name and role in TEXT_BOXES | CHOICES | BOXES:
@@ -234,9 +257,13 @@ class _Reader:
                 options=options,
                 marks=marks,
                 line=line,
-                near=plain(near or self._heading),
+                near=plain((near.words() if near is not None else "") or self._heading),
+                item=tuple(item_parts(near)) if near is not None else (),
+                url=next((child.text for child in node.children if child.role == "/url"), ""),
             )
         )
+        if role in TEXT_BOXES | CHOICES and name and value and not self.elements[-1].searches:
+            self.fields.append((self._heading, plain(name).partition(":")[0].rstrip(" *"), plain(value)))
         self._seen[role, name] += 1
         self.raw.append(" ".join((name, value, *options)))
         self.lines.append("  " * depth + line)

@@ -20,9 +20,10 @@ from synth.environments.web.storage import Change, WebBeginning, WebGoal, change
 from synth.environments.web.tree import Page
 from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
-from synth.exploration.pipeline import Candidate, Dropped, Solved, line_with, word_in
+from synth.exploration.pipeline import Candidate, Dropped, Hopeless, Solved, line_with, word_in
 from synth.exploration.walks import Explorer, ExplorerConfig, choose, draw
-from synth.exploration.web.survey import survey
+from synth.exploration.web.shortening import straight
+from synth.exploration.web.survey import Place, places_of, survey
 from synth.exploration.web.walking import (
     Action,
     Run,
@@ -81,6 +82,7 @@ class WebExplorable:
         self.config = config.model_copy(update={"kinds": kinds})
         self._others = values_of(environment.definition.texts())
         self._surveyed = False
+        self._places: dict[str | None, tuple[Place, ...]] = {}
 
     @property
     def changing(self) -> tuple[str, ...]:
@@ -104,7 +106,12 @@ class WebExplorable:
             survey(self.environment, self.config)
             self._surveyed = True
         rng = derive_generator(seed, self.draws, "walk", candidate.index, number)
-        return WebAttempt(self.environment, candidate, rng)
+        places: tuple[Place, ...] = ()
+        if candidate.kind == "answered":
+            if candidate.start not in self._places:
+                self._places[candidate.start] = places_of(self.environment, candidate.start)
+            places = self._places[candidate.start]
+        return WebAttempt(self.environment, candidate, rng, places, led=number > 0)
 
     def others(self, draft: Draft) -> Values:
         return self._others
@@ -116,7 +123,21 @@ class WebExplorable:
 class WebAttempt:
     """One walk and what becomes of it."""
 
-    def __init__(self, environment: WebEnvironment, candidate: WebCandidate, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        environment: WebEnvironment,
+        candidate: WebCandidate,
+        rng: np.random.Generator,
+        places: Sequence[Place],
+        *,
+        led: bool,
+    ) -> None:
+        """
+        Args:
+            places: Pages that links lead to, where something is to be looked up.
+            led: Whether such a page is gone to, rather than what a walk comes across.
+        """
+        self._places, self._led = places, led
         self.environment, self.candidate, self.rng = environment, candidate, rng
         self.definition = environment.definition
         self.task = beginning_of(candidate.start)
@@ -148,6 +169,8 @@ class WebAttempt:
                 raise Dropped(Reason.UNNATURAL, "following a link changes what the site keeps")
             taken, goals = taken[: changed[-1] + 1], changed
             self.end = taken[-1].kept
+        elif self._led:
+            return self._lead()
         else:
             taken = self._walk(None)
             if taken[-1].kept != self.first:
@@ -155,9 +178,20 @@ class WebAttempt:
             goals = [len(taken) - 1]
             self._ask(taken[0].page, taken[-1].page)
         whole = list(range(1, len(taken)))
-        straight = _straight(taken, goals)
-        steps, short = ([taken[at].action for at in numbers] for numbers in (whole, straight))
-        return short if straight != whole and self.reaches(short) else steps
+        needed = straight(taken, goals)
+        steps, short = ([taken[at].action for at in numbers] for numbers in (whole, needed))
+        return short if needed != whole and self.reaches(short) else steps
+
+    def _lead(self) -> Sequence[Action]:
+        """The links to a page that states something."""
+        first = self._places[0] if self._places else None
+        found = [one for one in self._places if one.page.heading and self._facts(self._places[0].page, one.page)]
+        if first is None or not found:
+            raise Hopeless(Reason.NO_WALK, "no page that links lead to states anything that can be asked for")
+        place = choose(self.rng, found)
+        self.first = place.kept
+        self._ask(first.page, place.page)
+        return place.steps
 
     def reaches(self, steps: Sequence[Action]) -> bool:
         found = self._behind((_OPEN, *steps))
@@ -166,14 +200,23 @@ class WebAttempt:
     def _is_end(self, page: Page, kept: str) -> bool:
         return kept == self.end if self.fact is None else self.fact in page.facts and kept == self.first
 
+    def _facts(self, first: Page, page: Page) -> list[tuple[str, str, str]]:
+        """What ``page`` states, and may be asked for."""
+        asked = {rule.term for rule in self.definition.facts}
+        facts = [one for one in dict.fromkeys(page.facts) if (one[1] in asked if asked else is_sayable(one))]
+        return [one for one in facts if one[2] and one not in first.facts]
+
     def _ask(self, first: Page, page: Page) -> None:
         """Choose what is to be found out, and word it."""
         asked = {rule.term for rule in self.definition.facts}
-        facts = [one for one in dict.fromkeys(page.facts) if (one[1] in asked if asked else is_sayable(one))]
-        facts = [one for one in facts if one[2] and one not in first.facts]
+        facts = self._facts(first, page)
         if not facts:
             raise Dropped(Reason.NO_WALK, "the last page states nothing that is asked for")
         fact = choose(self.rng, facts)
+        for place in self._places:
+            others = {one[2] for one in place.page.facts if one[:2] == fact[:2]} - {fact[2]}
+            if others and place.page.heading == page.heading:
+                raise Dropped(Reason.AMBIGUOUS, f"another page by that name states another {fact[1]}")
         if asked and sum(one[1] == fact[1] for one in page.facts) > 1:
             raise Dropped(Reason.AMBIGUOUS, f"the page states {fact[1]} more than once")
         self.question, kind = question_of(self.definition, page, fact, self.rng)
@@ -230,7 +273,7 @@ class WebAttempt:
         if self.fact is not None:
             answer = self.fact[2]
         else:
-            self.question = request_of(self.definition, goal.changes, actions, self.run.pages, self.rng)
+            self.question = request_of(self.definition, goal.changes, actions, self.run.pages, self.rng, self.run.moves)
             answer = next((page.status for page in reversed(self.run.pages) if page.status), "Done.")
         plan = self._plan(actions, goal, answer)
         start, place = self.candidate.start, f"{self.environment.address}/{self.candidate.start}"
@@ -259,7 +302,7 @@ class WebAttempt:
         beginning = WebBeginning(web_start=self.candidate.start)
         update = {"answer": solved.answer, "answer_kind": solved.answer_kind, "question": solved.question}
         details = details_with(*(one for one in solved.facts if isinstance(one, Wanted)), beginning)
-        episode = self.environment.reset(self.task.model_copy(update={**update, "details": details}))
+        episode = self.environment.reset_fresh(self.task.model_copy(update={**update, "details": details}))
         try:
             if self.fact is None and episode.check(solved.answer).correct is True:
                 raise Dropped(Reason.NO_WALK, "it is so from the beginning")
@@ -332,7 +375,7 @@ def same_task(row: Any) -> str:
     return canonical_json([WebBeginning.of(row.details).web_start, goal["state"]])
 
 
-@versioned(29)
+@versioned(30)
 def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorable:
     """``options`` are those of :class:`ExplorationConfig`.
 
@@ -340,32 +383,6 @@ def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorabl
         InputError: the kinds can't be used.
     """
     return WebExplorable(environment, ExplorationConfig.model_validate(options))
-
-
-def _straight(taken: Sequence[Taken], goals: Sequence[int]) -> list[int]:
-    """Steps that lead to the goals without the walk's detours, as far as addresses tell: numbers, in order."""
-    found: list[int] = []
-    here = taken[0].after
-    for goal in goals:
-        arrived = max((at for at in range(goal) if taken[at].before != taken[at].after), default=0)
-        found += _path(taken, here, taken[goal].before, arrived)
-        found += [at for at in range(arrived + 1, goal + 1) if at not in found]
-        here = taken[goal].after
-    return found
-
-
-def _path(taken: Sequence[Taken], here: str, there: str, last: int) -> list[int]:
-    """The fewest steps of the walk, up to step ``last``, that lead from one address to another."""
-    ways: dict[str, list[int]] = {here: []}
-    front = [here]
-    while front and there not in ways:
-        at = front.pop(0)
-        for number in range(1, last + 1):
-            step = taken[number]
-            if step.before == at and step.after not in ways:
-                ways[step.after] = [*ways[at], number]
-                front.append(step.after)
-    return ways.get(there, list(range(1, last + 1)))
 
 
 def _key(change: Change, environment: WebEnvironment) -> str:

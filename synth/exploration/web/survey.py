@@ -1,10 +1,15 @@
-"""What a site must have before it is explored: something to look up or to use, and the same each time."""
+"""What a site must have before it is explored: something to look up or to use, and the same each time; and where its
+pages state what can be looked up."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from itertools import zip_longest
+from urllib.parse import urljoin, urlsplit
 
 from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.web.calls import is_inside
 from synth.environments.web.environment import WebEnvironment, WebEpisode
 from synth.environments.web.storage import compare
 from synth.environments.web.tree import Page
@@ -12,9 +17,13 @@ from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.web.walking import Action, beginning_of, is_sayable, resolve
 
-__all__ = ["survey"]
+__all__ = ["Place", "places_of", "survey"]
 
 _MOST_PAGES = 40
+_MOST_PLACES = 24
+_MOST_ALIKE = 3
+"""Links of one page that are followed to addresses of one kind (equal in their first part and in how many parts they
+have): a list of a thousand entries must not stand for the site."""
 _OPEN = ToolCall(id="survey", name="open", arguments={"url": "/"})
 
 
@@ -80,6 +89,51 @@ def _compare(environment: WebEnvironment, episode: WebEpisode, said: ToolResult)
     if kept is not None:
         what = f"what the site keeps at {kept} is something else each time that it is opened"
         raise InputError(what, where="source.site", mend="name it in volatile, in site.yaml, if it does not count")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page, and how links lead to it."""
+
+    steps: tuple[Action, ...]
+    """Behind the first page."""
+    page: Page
+    kept: str
+    """Hash of what the site keeps there."""
+
+
+def places_of(environment: WebEnvironment, start: str | None) -> tuple[Place, ...]:
+    """The first page and those that links lead to from it, breadth first, at most 24. Pages of which the sight changes
+    what the site keeps are left out."""
+    episode = environment.reset(beginning_of(start))
+    found: list[Place] = []
+    waiting: list[tuple[tuple[Action, ...], str]] = [((), "/")]
+    known: set[str] = set()
+    try:
+        while waiting and len(found) < _MOST_PLACES:
+            steps, url = waiting.pop(0)
+            episode.step(ToolCall(id="survey", name="open", arguments={"url": url}))
+            if found and episode.state_hash() != found[0].kept:
+                episode.close()
+                episode = environment.reset(beginning_of(start))
+                continue
+            if episode.seen is None:
+                continue
+            known.add(episode.seen.address)
+            found.append(Place(steps, episode.seen.tree, episode.state_hash()))
+            alike: Counter[tuple[str, int]] = Counter()
+            for one in episode.seen.tree.elements:
+                target = urljoin(episode.seen.address, one.url).partition("#")[0] if one.url else ""
+                if one.role != "link" or not one.name or not is_inside(target, environment.address) or target in known:
+                    continue
+                parts = urlsplit(target).path.strip("/").split("/")
+                if alike[parts[0], len(parts)] < _MOST_ALIKE:
+                    alike[parts[0], len(parts)] += 1
+                    known.add(target)
+                    waiting.append(((*steps, Action.on(one, "click")), target))
+    finally:
+        episode.close()
+    return tuple(found)
 
 
 def _links(page: Page) -> list[Action]:

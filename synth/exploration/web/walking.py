@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from synth.schemas.tasks import Task
 
 __all__ = [
     "Action",
+    "Move",
     "Run",
     "SiteProposer",
     "Taken",
@@ -66,6 +68,11 @@ _NO_WORDS = re.compile(r"\.\.\.|…|[{}\[\]<>=|\\]|://|'{2,}|\w\(")
 """What stands in excerpts, markup, code and addresses."""
 
 _TYPED = tuple((re.compile(name, re.I), values) for name, values in phrases("typed_values").items())
+
+
+Move = Literal["led", "leaves", "stays"]
+"""``led``: to another address, and nothing that is kept has changed; ``leaves``: to another address, after a change;
+``stays``: at the address."""
 
 
 @dataclass(frozen=True)
@@ -295,10 +302,21 @@ class Run:
     """The page after each call."""
     states: tuple[str, ...]
     """Hash of what the site keeps, after each call."""
+    addresses: tuple[str, ...]
+    """After each call."""
     end: WebEpisode
     """The episode, still open where :func:`run` was told to keep it."""
     clean: bool
     """Every element was there, and nothing was refused."""
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """What each call did to where the browser is; the first leads to the site."""
+        found: list[Move] = ["led"]
+        behind = list(zip(self.addresses, self.states, strict=True))
+        for here, there in pairwise(behind):
+            found.append("stays" if there[0] == here[0] else "led" if there[1] == here[1] else "leaves")
+        return tuple(found)
 
 
 def run(environment: WebEnvironment, task: Task, actions: Sequence[Action], *, keep: bool = False) -> Run:
@@ -308,6 +326,7 @@ def run(environment: WebEnvironment, task: Task, actions: Sequence[Action], *, k
     results: list[ToolResult] = []
     pages: list[Page] = []
     states: list[str] = []
+    addresses: list[str] = []
     clean = True
     try:
         for number, action in enumerate(actions):
@@ -322,10 +341,12 @@ def run(environment: WebEnvironment, task: Task, actions: Sequence[Action], *, k
                 break
             pages.append(episode.seen.tree)
             states.append(episode.state_hash())
+            addresses.append(episode.seen.address)
     finally:
         if not keep:
             episode.close()
-    return Run(tuple(calls), tuple(results), tuple(pages), tuple(states), episode, clean)
+    told = (tuple(calls), tuple(results), tuple(pages), tuple(states), tuple(addresses))
+    return Run(*told, end=episode, clean=clean)
 
 
 def instruction(action: Action, element: Element | None) -> str:

@@ -21,7 +21,7 @@ from synth.environments.web.storage import Change
 from synth.environments.web.tree import Element, Page
 from synth.exploration.pipeline import Dropped
 from synth.exploration.walks import choose
-from synth.exploration.web.walking import Action
+from synth.exploration.web.walking import Action, Move
 from synth.lexicon.reading import phrases
 from synth.schemas.rejections import Reason
 from synth.text.inflection import capital
@@ -34,6 +34,13 @@ _WORDS = phrases("web_requests")
 _NO_NOUN = re.compile(
     r"\d|\?|\b(?:at|by|on|in|for|to|from|with|of|is|are|has|when|where|who|how|what)\b", re.IGNORECASE
 )
+_NAMING = re.compile(r"[^\W\d_]{2}")
+_LONGEST_NAME = 60
+_ACTING = re.compile(
+    r"(?:view|show|open|edit|change|modify|delete|remove|copy|reply|download|add|move|up|down|new|more|details?)\b.{0,20}",
+    re.IGNORECASE,
+)
+"""Links in an item that do something with it, and are not its name."""
 _DAYS = phrases("word_lists")["of_time"]
 _ONE = phrases("word_lists")["singular_in_s"]
 
@@ -81,11 +88,13 @@ def request_of(
     actions: Sequence[Action],
     pages: Sequence[Page],
     generator: np.random.Generator,
+    moves: Sequence[Move] = (),
 ) -> Question:
     """A request for ``changes``, in the site's own words; where it has none, in those of the elements used.
 
     Args:
         pages: The page behind each of the actions.
+        moves: What each of the actions did to where the browser is; without them all of them stay.
 
     Raises:
         Dropped: there are no words for one of them, or there are too many.
@@ -106,7 +115,7 @@ def request_of(
             words = choose(generator, rules[0].words)
             clauses.append(_render(words, before=change.before, after=change.after, entry=change.entry))
     else:
-        clauses = plain_clauses(actions, pages, generator)
+        clauses = plain_clauses(actions, pages, generator, moves)
         values += tuple(str(value) for action in actions for value in (*dict(action.arguments).values(), action.name))
     if not 1 <= len(clauses) <= 4:
         raise Dropped(Reason.UNNATURAL, f"{len(clauses)} changes are no one request")
@@ -174,30 +183,64 @@ def _texts(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: np.random.Generator) -> list[str]:
-    """What was filled in, chosen and pressed, with the page on which it was: a clause for each page in turn.
+def plain_clauses(
+    actions: Sequence[Action], pages: Sequence[Page], generator: np.random.Generator, moves: Sequence[Move] = ()
+) -> list[str]:
+    """What was filled in, chosen and pressed, with the page on which it was, and the entry that the page is of where
+    others have pages by that name: a clause for each in turn.
 
     Raises:
         Dropped: nothing tells an element from others of its name, or what is put there is dealt with again.
     """
-    found: list[tuple[str, list[str]]] = []
+    found: list[tuple[tuple[str, str], list[str]]] = []
     typed: list[str] = []
+    entry, filled = "", False
     for at, action in enumerate(actions):
         page = pages[at - 1] if at else None
         element = _element(page, action) if page is not None else None
         if page is not None and action.role == "link" and _elements(page) == _elements(pages[at]):
             raise Dropped(Reason.UNNATURAL, f"the link “{action.name}” does something on its page")
-        if page is None or element is None or action.role == "link" or element.searches:
-            continue  # the way there, which is for whoever is asked to find
+        move = moves[at] if moves else "stays"
+        if page is None or element is None or element.searches:
+            continue
+        if action.role == "link" or (action.role == "button" and move == "led" and not filled):
+            # The way there, which is for whoever is asked to find, but for the entry that it leads to.
+            entry = _entry(element, page, pages[at])
+            continue
         if action.role not in TEXT_BOXES and any(text in element.near or text in element.name for text in typed):
             raise Dropped(Reason.UNNATURAL, "it works on what it has put there itself")
         typed += [str(given) for name, given in action.arguments if name == "text" and given]
-        where = page.heading
+        where = page.heading, entry
         if not found or found[-1][0] != where:
             found.append((where, []))
         found[-1][1].append(_said(action, element, page, generator))
+        filled = move == "stays"
+        if move != "stays":
+            entry = ""
     first = pages[0].heading if pages else ""
-    return [listed(said) + (f" on the page “{where}”" if where and where != first else "") for where, said in found]
+    return [listed(said) + _place(heading, of, first) for (heading, of), said in found]
+
+
+def _place(heading: str, entry: str, first: str) -> str:
+    if not heading or heading == first:
+        return f" for “{entry}”" if entry else ""
+    return f" for “{entry}” on the page “{heading}”" if entry else f" on the page “{heading}”"
+
+
+def _entry(element: Element, page: Page, behind: Page) -> str:
+    """What is called what a link or a button leads to, where the page behind it does not say so itself.
+
+    Raises:
+        Dropped: nothing tells it from others of its name.
+    """
+    same = [one for one in page.elements if (one.role, one.name) == (element.role, element.name)]
+    if len(same) == 1:
+        listed_with_more = any(part != element.name for part in element.item)
+        return element.name if listed_with_more and behind.heading == page.heading else ""
+    about = _about(element, same)
+    if not about and {one.url for one in same} != {element.url}:
+        raise Dropped(Reason.UNNATURAL, f"nothing tells one “{element.name}” from another")
+    return "" if about and about in behind.heading else about
 
 
 def _elements(page: Page) -> list[tuple[str, str]]:
@@ -224,12 +267,27 @@ def _said(action: Action, element: Element, page: Page, generator: np.random.Gen
         forms = _WORDS["picks"] if action.role in ("radio", "tab", "option") else _WORDS["presses"]
     said = choose(generator, forms).format(value, _label(element, page))
     same = [one for one in page.elements if (one.role, one.name) == (element.role, element.name)]
-    if len(same) > 1:
-        beside = _beside(element)
-        if not beside or [_beside(one) for one in same].count(beside) > 1:
-            raise Dropped(Reason.UNNATURAL, f"nothing tells one “{element.name}” from another")
-        said += f" for “{beside}”"
+    about = _about(element, same)
+    if about:
+        said += f" for “{about}”"
+    elif len(same) > 1:
+        raise Dropped(Reason.UNNATURAL, f"nothing tells one “{element.name}” from another")
     return said
+
+
+def _about(element: Element, same: Sequence[Element]) -> str:
+    """What the item of a list or row of a table that it stands in is called; empty where it stands in none, or is all
+    that the item says.
+
+    Args:
+        same: The elements of its role and name.
+    """
+    others = [part for one in same if one.ref != element.ref for part in one.item]
+    for part in element.item:
+        words = _NAMING.search(part) is not None and _ACTING.fullmatch(part) is None
+        if words and len(part) <= _LONGEST_NAME and part not in others and part not in element.name:
+            return part.strip(" .,:;")
+    return ""
 
 
 def _label(element: Element, page: Page) -> str:
@@ -237,14 +295,9 @@ def _label(element: Element, page: Page) -> str:
     what is said there, where that tells it from the others."""
     short, colon, hint = element.name.partition(":")
     if element.role not in TEXT_BOXES | CHOICES or not colon or not short:
-        return element.name.removesuffix(":")
+        return element.name.rstrip(" :*") or element.name
     others = (one.name.partition(":")[0] for one in page.elements if one.ref != element.ref)
-    return element.name if hint.strip() and short in others else short
-
-
-def _beside(element: Element) -> str:
-    """What stands beside an element, without its own name."""
-    return " ".join(element.near.replace(element.name, " ").split()).strip(" .,:;-–|")
+    return element.name if hint.strip() and short in others else short.rstrip(" *") or short
 
 
 def plain_question(page: Page, fact: tuple[str, str, str], generator: np.random.Generator) -> str:

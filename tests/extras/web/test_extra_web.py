@@ -368,6 +368,37 @@ def test_an_application_keeps_its_state_for_each_episode(application: Callable[.
     other.close()
 
 
+SLOW = """
+import http.server, sys, threading
+held = threading.Event()
+class Handler(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *args): pass
+    def do_GET(self):
+        if self.path == "/slow": held.wait(SECONDS)
+        on = "let x = new XMLHttpRequest(); x.open('GET', '/slow', false); x.send();"
+        body = "<h1>There</h1>" if self.path == "/there" else (
+            f'<h1>Here</h1><button onclick="{on} location = &quot;/there&quot;">Go</button>'
+            f'<button onclick="{on}">Stay</button>')
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html"); self.send_header("Content-Length", str(len(body)))
+        self.end_headers(); self.wfile.write(body.encode())
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.parametrize(("name", "there"), [("Go", True), ("Stay", False)])
+def test_a_click_that_took_too_long_and_moved_the_page_is_done(tmp_path: Path, name: str, there: bool) -> None:
+    """The page works on it for longer than an element may take; what tells is whether it led elsewhere."""
+    (tmp_path / "app.py").write_text(SLOW.replace("SECONDS", "6"))
+    command = [sys.executable, "{workspace}/app.py", "{port}"]
+    episode = open_web(site=str(tmp_path), command=command, element_seconds=3.0).reset(TASK)
+    assert "Here" in do(episode, "open", url="/").content
+    said = use(episode, "click", "button", name)
+    assert (said.error is None, "There" in said.content) == (there, there)
+    assert ("can't be used" in said.content) is not there
+    episode.close()
+
+
 def test_an_application_that_must_not_be_asked_again_is_not(application: Callable[..., WebEnvironment]) -> None:
     environment = application(replay_safe=False)
     episode = environment.reset(TASK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -12,6 +13,8 @@ import pytest
 from browser_here import needs_browser
 
 import synth
+from synth.dataset.audit import audit
+from synth.dataset.audit.web_rules import open_site, site_problems
 from synth.dataset.rules.validate import validate
 from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.web.clock import find_clock
@@ -129,6 +132,32 @@ def test_the_same_is_done_whenever_it_is_done(opened: Callable[..., WebEnvironme
         episode.close()
 
 
+def test_one_that_goes_on_running_begins_again(opened: Callable[..., WebEnvironment], tracker: Path) -> None:
+    """Files, tables, ids and the clock are as they were; what is proved is proved in one that has just started."""
+    app = (tracker / "app.py").read_text()
+    telling = app.replace("<h1>Tickets</h1>", '<h1>Tickets</h1><p>Process " + str(__import__("os").getpid()) + "</p>')
+    noting = telling.replace(
+        "    def do_POST(self):", "    def do_POST(self):\n        open('log.txt', 'a').write('x')"
+    )
+    assert app != telling != noting
+    (tracker / "app.py").write_text(noting)
+    environment = opened(restart=False)
+    seen = []
+    for reset in (environment.reset, environment.reset, environment.reset_fresh, environment.reset):
+        episode = reset(beginning_of(None))
+        begun = do(episode, "open", url="/").content
+        seen.append((re.findall(r"Process (\d+)", begun), re.sub(r"Process \d+", "", begun), episode.state_hash()))
+        do(episode, "type", "Title", text="Gate squeaks")
+        do(episode, "click", "Create")
+        (change,) = episode.changes()
+        assert change.after == {"id": 3, "title": "Gate squeaks", "priority": "low", "changed": "(now)"}
+        episode.close()
+    (one, *first), (two, *second), (three, *third), (four, *fourth) = seen
+    assert one == two == four != three
+    assert first == second == third == fourth
+    assert environment.identity == opened(restart=True).identity
+
+
 def test_a_site_that_is_never_the_same_is_told_before_the_first_task(
     opened: Callable[..., WebEnvironment], tracker: Path
 ) -> None:
@@ -156,6 +185,7 @@ def test_a_build_on_it(tracker: Path, tmp_path: Path) -> None:
             "command": list(COMMAND),
             "state_database": "app.db",
             "fixed_clock": True,
+            "restart": False,
             "licence": "CC0-1.0",
         },
         "questions.writes": {1: 1.0},
@@ -173,3 +203,35 @@ def test_a_build_on_it(tracker: Path, tmp_path: Path) -> None:
     assert all(change["at"] == "(server).ticket" for changes in wanted for change in changes)
     for name in ("trl-sft-vision", "llamafactory-sft-vision"):
         assert synth.export(out, name, tmp_path / name).report.exported >= 1
+    _proved_by_doing(out, tracker)
+
+
+def _proved_by_doing(out: Path, tracker: Path) -> None:
+    """Plans and runs are made again where that is asked for, and nothing is started where it is not."""
+    rules = ("plan", "minimal", "rerun", "verdict")
+    asked = {rule.rule: rule for rule in audit(out).rules if rule.rule in rules}
+    assert all(asked[name].rows == 0 < asked[name].undecided for name in rules)
+    assert all("say with --environment FILE" in asked[name].why for name in rules)
+    place = {"kind": "web", "site": str(tracker), "command": COMMAND, "state_database": "app.db", "fixed_clock": True}
+    found = audit(out, environment={**place, "restart": False})
+    done = {rule.rule: rule for rule in found.rules if rule.rule in rules}
+    assert found.violations == ()
+    assert all(0 < done[name].rows <= asked[name].undecided for name in rules)
+    assert not any(done[name].undecided for name in rules)
+    environment = open_site({key: value for key, value in place.items() if key != "kind"})
+    task = next(task for task in synth.load(out).rows("tasks") if task.details["kind"] == "done")
+    plan = task.details["plan"]
+    first, *rest = plan["calls"]
+    for calls, rule, what in (
+        ([first, first, *rest], "minimal", r"call \d \(open\) can be left out"),
+        ([first, *rest[:-1]], "plan", "leads to another state"),
+        ([*rest], "plan", "is refused"),
+    ):
+        details = {**task.details, "plan": {**plan, "calls": calls}}
+        problems = list(site_problems(environment, task.model_copy(update={"details": details})))
+        assert [one for one, _ in problems][:1] == [rule]
+        assert re.search(what, problems[0][1])
+    (tracker / "site.yaml").write_text(f"{SITE}about: another\n")
+    moved = {rule.rule: rule for rule in audit(out, environment=place).rules if rule.rule in rules}
+    assert all(moved[name].rows == 0 < moved[name].undecided for name in rules)
+    assert "another one here than the task was made on" in moved["plan"].why
