@@ -117,14 +117,24 @@ def test_a_look_up_goes_on_until_a_page_that_can_be_named_states_something() -> 
     assert proposer._is_over(read_page(parse('- heading "Tools" [level=1]' + TABLE)))
 
 
-def test_one_change_asked_for_in_two_ways_is_one_task() -> None:
-    def task(question: str, state: str, answer: Literal["required", "free"] = "free", start: str | None = None) -> Task:
+def test_one_thing_asked_for_in_two_ways_is_one_task() -> None:
+    def task(
+        question: str,
+        state: str,
+        answer: Literal["required", "free"] = "free",
+        start: str | None = None,
+        gold: str = "x",
+    ) -> Task:
         goal = Wanted(goal=WebGoal(state=state, answer=answer).model_dump(mode="json"))
         details = details_with(goal, WebBeginning(web_start=start))
-        return beginning_of(start).model_copy(update={"question": question, "details": details})
+        return beginning_of(start).model_copy(
+            update={"question": question, "details": details, "gold_entities": (gold,)}
+        )
 
     first = same_task(task("Please press “remove”.", "s"))
     assert first == same_task(task("Could you click on “remove”?", "s"))
     assert first != same_task(task("Please press “remove”.", "t"))
     assert first != same_task(task("Please press “remove”.", "s", start="other"))
-    assert same_task(task("Who owns it?", "s", "required")) != same_task(task("What does it cost?", "s", "required"))
+    owner = same_task(task("Who owns it?", "s", "required", gold="It/owner"))
+    assert owner == same_task(task("I need the owner of it.", "s", "required", gold="It/owner"))
+    assert owner != same_task(task("What does it cost?", "s", "required", gold="It/cost"))

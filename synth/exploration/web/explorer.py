@@ -285,7 +285,7 @@ class WebAttempt:
             stretches=self.question.told,
             plan=plan,
             split=self.candidate.split,
-            gold=tuple(dict.fromkeys(gold or [f"{place}/{self.question.text}"])),
+            gold=tuple(dict.fromkeys(gold or [self._looked_up(place)])),
             constraints=max(1, len(goal.changes)),
             facts=(
                 Wanted(goal=goal.model_dump(mode="json")),
@@ -296,6 +296,11 @@ class WebAttempt:
             answer=answer,
             answer_kind=self.kind,
         )
+
+    def _looked_up(self, place: str) -> str:
+        """What is asked for, however it is asked: the page, and on it what the fact is about and its term."""
+        about, term, _ = self.fact or ("", self.question.text, "")
+        return "/".join((place, self.run.pages[-1].heading, about, term))
 
     def audit(self, solved: Solved) -> tuple[CheckResult, ...]:
         """The plan's own calls once more, on the goal's own task: each observation as it was, and the verdict right."""
@@ -368,14 +373,16 @@ class WebAttempt:
 
 
 def same_task(row: Any) -> str:
-    """Key of tasks that are one: what is to be done comes to the same, however it is asked for; else one question."""
+    """Key of tasks that are one: what is to be done or found out comes to the same, however it is asked for; else one
+    question."""
     goal = Wanted.of(row.details).goal
-    if goal is None or goal["answer"] == "required":
+    if goal is None:
         return same_question(row)
-    return canonical_json([WebBeginning.of(row.details).web_start, goal["state"]])
+    looked_up = row.gold_entities if goal["answer"] == "required" else ()
+    return canonical_json([WebBeginning.of(row.details).web_start, goal["state"], *looked_up])
 
 
-@versioned(30)
+@versioned(31)
 def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorable:
     """``options`` are those of :class:`ExplorationConfig`.
 

@@ -217,14 +217,13 @@ def plain_clauses(
         filled = move == "stays"
         if move != "stays":
             entry = ""
-    first = pages[0].heading if pages else ""
-    return [listed(said) + _place(heading, of, first) for (heading, of), said in found]
-
-
-def _place(heading: str, entry: str, first: str) -> str:
-    if not heading or heading == first:
-        return f" for “{entry}”" if entry else ""
-    return f" for “{entry}” on the page “{heading}”" if entry else f" on the page “{heading}”"
+    here = pages[0].heading if pages else ""
+    clauses: list[str] = []
+    for (heading, of), (first, *others) in found:
+        place = f" on the page “{heading}”" if heading and heading != here else ""
+        clauses.append(listed([first + (f" for “{of}”" if of else ""), *others]) + place)
+        here = heading or here
+    return clauses
 
 
 def _entry(element: Element, page: Page, behind: Page) -> str:
