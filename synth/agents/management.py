@@ -1,5 +1,5 @@
 """Actions that an agent may take beside the tools of its environment: shorten its history, let a helper look, and say
-what it makes of where it stands (:mod:`synth.agents.judging`).
+what it makes of where it stands (:mod:`synth.agents.scripted.judging`).
 
 ``compress`` (after CAT, arXiv 2512.22087) replaces all that came before by the agent's own notes. The trajectory keeps
 the whole history; what the agent saw is a function of it (:func:`view_of`), so it can be told for every turn, and a run

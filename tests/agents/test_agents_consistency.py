@@ -9,10 +9,10 @@ from functools import partial
 import pytest
 from graph_world import TaskWorld, graph_world, page_world, set_world
 
-from synth.agents.contract import History, Prompt
+from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.consistency import Flaw, inconsistencies
 from synth.agents.scripted.phrases import PHRASES
-from synth.environments.contract import ToolCall
+from synth.environments.contract import ToolCall, ToolResult
 
 Run = tuple[Prompt, History]
 Plant = Callable[[History], Iterator[History]]
@@ -196,7 +196,7 @@ def other_results(history: History) -> Iterator[History]:
         found = said("crosscheck_open").search(thought)
         name = found and next((g for g in found.groups() if g and g in str(history[turn - 1].turn.calls)), None)
         if name:
-            yield rewritten(history, turn, f"No other page among the results speaks of {name}.")
+            yield rewritten(history, turn, f"No other page among the results mentions {name}.")
 
 
 def further_down(history: History) -> Iterator[History]:
@@ -270,3 +270,47 @@ def test_what_is_planted_is_seen(name: str, runs: dict[str, list[Run]]) -> None:
     assert planted, "no run lends itself to it"
     seen = [flaw in {one.flaw for one in inconsistencies(*run)} for run in planted]
     assert sum(seen) >= 0.7 * len(seen), f"{sum(seen)} of {len(seen)}"
+
+
+def test_a_page_may_be_opened_under_any_of_its_names() -> None:
+    def step(thought: str, call: ToolCall, content: str) -> Step:
+        return Step(
+            turn=Turn(thought=thought, calls=(call,)),
+            results=(ToolResult(call_id=call.id, name=call.name, content=content),),
+        )
+
+    links = (
+        "[University of Orl](university/orl)",
+        "[Orl University](university/orl) [Ada Bey](person/ada) [Cy Dorn](person/cy)",
+    )
+    for document, flawed in (("university/orl", False), ("person/cy", True)):
+        opened = ToolCall(id="c", name="open", arguments={"document": document})
+        history = (
+            step("I look.", ToolCall(id="a", name="search", arguments={"query": "Orl"}), links[0]),
+            step("I look.", ToolCall(id="b", name="search", arguments={"query": "Orl"}), links[1]),
+            step("Of Orl University and Ada Bey, I need Orl University.", opened, "# Orl"),
+        )
+        seen = inconsistencies(Prompt(system="", question="Which one?", tools=()), history)
+        assert (Flaw.OTHER in {one.flaw for one in seen}) is flawed, document
+
+
+def test_a_possibility_that_is_confirmed_at_once_comes_from_the_first_list() -> None:
+    """The list that confirms it is another one: of that, nothing is left out."""
+
+    def read(number: int, about: str, relation: str, *facts: str) -> Step:
+        call = ToolCall(id=f"c{number}", name="get_triples", arguments={"entity": about, "relation": relation})
+        content = "\n".join([f"[X]({about}), {relation} (out), page 1 of 1", "", *facts])
+        return Step(turn=Turn(calls=(call,)), results=(ToolResult(call_id=call.id, name=call.name, content=content),))
+
+    pupils = [f"- [{name}](person/{name[0]}), mentor: [Naun](person/naun)" for name in ("Halde", "Jengen")]
+    stars = [f"- [Winter](film/w), starring: [{name}](person/{name[0]})" for name in ("Veissor", "Halde")]
+    history = (read(0, "person/naun", "mentor", *pupils), read(1, "film/w", "starring", *stars))
+    first, second = '"Halde, mentor: Naun"', '"Winter, starring: Halde"'
+    fits = f"According to the graph, {second}. This fits Halde."
+    for thought, flawed in (
+        (f"I read {first}. The possibilities are Halde and Jengen. I take Halde first. {fits}", False),
+        (f"I read {first}. I take Halde first. {fits}", True),
+    ):
+        run = (*history, Step(turn=Turn(thought=thought, answer="Halde")))
+        seen = inconsistencies(Prompt(system="", question="Who starred in Winter?", tools=()), run)
+        assert (Flaw.CANDIDATE in {one.flaw for one in seen}) is flawed, thought

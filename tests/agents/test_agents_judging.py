@@ -18,7 +18,7 @@ def _right(dataset: Dataset, role: str) -> Counter[bool | None]:
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     folder = tmp_path_factory.mktemp("judge")
     settings = {"source.entities": 300, "difficulty": None, "preferences": None}
-    built = synth.build("reseek", tasks=6, out=folder / "out", store=folder / "store", settings=settings)
+    built = synth.build("reseek", tasks=20, out=folder / "out", store=folder / "store", settings=settings)
     return synth.load(built.path)
 
 

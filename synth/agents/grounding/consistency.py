@@ -37,7 +37,18 @@ _ACTS = {
         *("search_described", "search_first", "search_list", "search_rest", "crosscheck"),
     ),
     "open": (
-        *("hit_named", "hit_among", "hit_alike", "hit_snippet", "hit_try", "open_link", "open_these", "next_page"),
+        *(
+            "hit_named",
+            "hit_first",
+            "hit_below",
+            "hit_among",
+            "hit_alike",
+            "hit_snippet",
+            "hit_try",
+            "open_link",
+            "open_these",
+            "next_page",
+        ),
         *("leaf", "under_heading", "found_page", "verify_open", "crosscheck_open"),
     ),
     "find": ("find_word", "verify_find"),
@@ -140,7 +151,9 @@ def _lists(run: SaidRun, turn: SaidTurn) -> _Found:
     confirmed = {name for intent, name in turn.notes if intent == "confirm"}
     tried = [name for intent, name in turn.notes if intent == "candidate"]
     tried += [name for intent, name in turn.notes if intent == "candidate_next" and name not in confirmed]
-    for names in run.listings(turn) if members or tried else ():
+    # So does a possibility that is confirmed at once: only what was quoted before it is the list it is from.
+    until = _place_of_candidate(turn) if tried and confirmed.issuperset(tried) and not members else None
+    for names in run.listings(turn, until) if members or tried else ():
         if not set(names).isdisjoint(members):
             left = [name for name in names if not run.spoken_of(name, turn.number) and not named_in(run.question, name)]
             yield from ((Flaw.LIST, name) for name in left)
@@ -156,6 +169,13 @@ def _lists(run: SaidRun, turn: SaidTurn) -> _Found:
         earlier = (names for one in reversed(run.turns[: turn.number]) for names in run.listings(one) if name in names)
         if not any(name in names for names in run.listings(turn)) and (before := next(earlier, None)) is not None:
             yield from ((Flaw.PASSED, other) for other in _passed(run, turn, before, [name]))
+
+
+def _place_of_candidate(turn: SaidTurn) -> int | None:
+    """Where the first possibility of a turn is named as one."""
+    names = [name for intent, name in turn.notes if intent == "candidate"]
+    places = [turn.thought.find(phrase.format(found=name)) for name in names for phrase in PHRASES["candidate"]]
+    return min((place for place in places if place >= 0), default=None)
 
 
 def _passed(run: SaidRun, turn: SaidTurn, names: Sequence[str], tried: Sequence[str]) -> Iterator[str]:
@@ -289,10 +309,11 @@ def _opens(run: SaidRun, turn: SaidTurn) -> _Found:
     ]
     if len(opened) != 1 or len(calls) != 1:
         return
-    title = run.titles.get(opened[0].split("#", 1)[0], "")
-    named = [other for other in run.titles.values() if other != title and named_in(turn.bare, other)]
-    if title and named and not named_in(turn.thought, title) and "page" not in calls[0].arguments:
-        yield Flaw.OTHER, title
+    document = opened[0].split("#", 1)[0]
+    own = run.anchors.get(document, set())
+    named = [other for other in run.titles.values() if other not in own and named_in(turn.bare, other)]
+    if named and own and not any(named_in(turn.thought, name) for name in own) and "page" not in calls[0].arguments:
+        yield Flaw.OTHER, run.titles[document]
 
 
 def _deeds(run: SaidRun, turn: SaidTurn) -> _Found:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from synth.agents.contract import History, Prompt
+from synth.agents.grounding.told import clauses
 from synth.agents.scripted.matching import short
 from synth.agents.scripted.options import Option, listed_with
-from synth.agents.scripted.phrases import PHRASES, read_notes
+from synth.agents.scripted.phrases import TEMPLATES, read_notes
 from synth.environments.observed import observe
 from synth.environments.passages import Passage
 from synth.environments.rendering import find_links, plain
 from synth.environments.shown import Hits
+from synth.lexicon.alternatives import template
 from synth.text.words import fold
 
 __all__ = ["SaidRun", "SaidTurn", "named_in", "pattern", "says"]
@@ -25,11 +27,8 @@ _LABEL = re.compile(r"\s*\([^()]*\)$")
 
 @lru_cache(maxsize=256)
 def pattern(intent: str) -> re.Pattern[str]:
-    """Any phrasing of ``intent``, its slots as groups ``a``, ``b``, ... by phrasing."""
-    options = []
-    for phrase in PHRASES.get(intent, ()):
-        parts = re.split(r"\{\w+\}", phrase)
-        options.append("(.+?)".join(map(re.escape, parts)))
+    """Any phrasing of ``intent``, its slots as groups, phrasing by phrasing."""
+    options = [template(text).regex() for text in TEMPLATES.get(intent, ())]
     return re.compile(rf"(?:(?<=\s)|\A)(?:{'|'.join(options)})(?=\s|\Z)") if options else re.compile(r"(?!)")
 
 
@@ -52,6 +51,8 @@ class SaidTurn:
     bare: str
     """The thought without its quotations."""
     quotes: list[str]
+    places: dict[str, int]
+    """Where in the thought each of them stands."""
 
 
 class SaidRun:
@@ -60,29 +61,43 @@ class SaidRun:
     def __init__(self, prompt: Prompt, history: History) -> None:
         self.question, self.history = prompt.question, history
         seen = [prompt.question]
+        facts: dict[str, str] = {}
         self.turns: list[SaidTurn] = []
         for number, step in enumerate(history):
             thought = step.turn.thought or ""
-            quotes = [match.group(1) or match.group(2) for match in _QUOTED.finditer(thought)]
+            places = {match.group(1) or match.group(2): match.start() for match in _QUOTED.finditer(thought)}
             bare = _QUOTED.sub("this", thought)
-            self.turns.append(SaidTurn(number, thought, read_notes(thought, seen), bare, quotes))
+            for said, text in facts.items():
+                if said in bare:  # told in words, and as good as quoted
+                    places.setdefault(text, thought.find(said))
+                    bare = bare.replace(said, "this")
+            self.turns.append(SaidTurn(number, thought, read_notes(thought, seen), bare, list(places), places))
             seen += [plain(result.content) for result in step.results]
+            for result in step.results:
+                triples = (passage.fact for passage in observe(result.content).passages)
+                facts |= {said: fact.text() for fact in triples if fact is not None for said in clauses(fact)}
         self.titles: dict[str, str] = {}
+        self.anchors: dict[str, set[str]] = {}
+        """What pages are called where they are linked: a page may have several names."""
         for step in history:
             for result in step.results:
                 for item in find_links(result.content):
-                    self.titles.setdefault(item.target.split("#", 1)[0], item.anchor)
+                    target = item.target.split("#", 1)[0]
+                    self.titles.setdefault(target, item.anchor)
+                    self.anchors.setdefault(target, set()).add(item.anchor)
 
-    def listings(self, turn: SaidTurn) -> Iterator[list[str]]:
-        """Lists that the turn quotes a line of: "A, B and C" in a sentence, or the far ends of one relation."""
+    def listings(self, turn: SaidTurn, until: int | None = None) -> Iterator[list[str]]:
+        """Lists that the turn quotes a line of: "A, B and C" in a sentence, or the far ends of one relation. With
+        ``until``, a place in its thought: those quoted before that."""
+        quotes = {text for text, place in turn.places.items() if until is None or place < until}
         for step in self.history[: turn.number]:
             for result in step.results:
                 shown = observe(result.content)
                 facts = [passage for passage in shown.passages if passage.fact is not None]
-                if any(passage.text in turn.quotes for passage in facts):
+                if any(passage.text in quotes for passage in facts):
                     yield _far_ends(facts, shown.about)
                 for passage in shown.passages:
-                    if passage.fact is None and passage.text in turn.quotes:
+                    if passage.fact is None and passage.text in quotes:
                         runs = [listed_with(Option(item.anchor, passage)) for item in passage.links]
                         yield from (names for at, names in enumerate(runs) if names and names not in runs[:at])
 

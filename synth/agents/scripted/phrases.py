@@ -9,17 +9,18 @@ own thoughts: ``read_notes`` inverts exactly what ``Thoughts`` wrote.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 
 import numpy as np
 
 from synth.identity import digest
+from synth.lexicon.alternatives import template
 from synth.lexicon.reading import phrases
 
-__all__ = ["NOTES", "PHRASES", "Thoughts", "read_notes"]
+__all__ = ["NOTES", "PHRASES", "TEMPLATES", "Thoughts", "read_notes"]
 
-PHRASES = {
+TEMPLATES = {
     **phrases("search"),
     **phrases("sets"),
     **phrases("graph"),
@@ -28,20 +29,71 @@ PHRASES = {
     **phrases("delegation"),
     **phrases("tables"),
 }
+"""Intention -> templates (:mod:`synth.lexicon.alternatives`)."""
+
+
+class _Phrases(Mapping[str, tuple[str, ...]]):
+    """Intention -> all its phrasings, written out when they are asked for."""
+
+    def __getitem__(self, intent: str) -> tuple[str, ...]:
+        return _written_out(intent)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TEMPLATES)
+
+    def __len__(self) -> int:
+        return len(TEMPLATES)
+
+
+@cache
+def _written_out(intent: str) -> tuple[str, ...]:
+    return tuple(phrase for text in TEMPLATES[intent] for phrase in template(text).all())
+
+
+PHRASES: Mapping[str, tuple[str, ...]] = _Phrases()
 _SET_NOTES = ("postpone", "member", "members", "complete", "about", "told", "untold", "keep", "strike")
 """Leaves a condition for later; put on the list; no more of them; whom it looks at; what it read of that one; what it
 could not find of one; meets a further condition; does not."""
 _OBVIOUS = frozenset(
     (
         *("plan", "plan_many", "plan_list", "next_plain", "next_clue", "next_noun", "check_condition", "return"),
-        *("search_name", "search_longer", "search_rest", "open_link", "hit_named", "all_listed", "each", "each_plain"),
+        *(
+            "search_name",
+            "search_longer",
+            "search_rest",
+            "open_link",
+            "hit_named",
+            "hit_first",
+            "all_listed",
+            "each",
+            "each_plain",
+        ),
         "answer",
         *("g_find", "g_relations", "g_triples", "g_triples_each"),
-        *("p_start", "p_start_plain", "p_look", "p_search", "p_look_plain", "p_both", "p_several"),
+        *(
+            "p_start",
+            "p_start_plain",
+            "p_look",
+            "p_look_kind",
+            "p_look_kinds",
+            "p_search",
+            "p_search_kind",
+            "p_look_plain",
+            "p_both",
+            "p_several",
+        ),
         *("p_write", "p_write_next", "p_finish"),
     )
 )
 """Intentions that say what the next call or the answer shows anyway."""
+_DRAWS = 6
+"""Phrases that are tried before one is said once more than ``_AGAIN`` times in a run."""
+_AGAIN = 1
+_FRAME = 4
+"""Words by which a phrase is known again."""
+_TELLING = 3
+"""Fewer words than this ("I see") are those of many phrases, and tell nothing."""
+_SLOT = re.compile(r"\{\w+\}")
 _SILENCE = (0.0, 0.45, 0.9)
 """By manner, the share of them that is left out."""
 _APART = "; "
@@ -55,37 +107,66 @@ _LONGEST = (240, 2_400)
 
 @lru_cache(maxsize=4096)
 def _voice(question: str, intent: str) -> tuple[str, ...]:
-    """The half of an intention's phrasings that this question's agent uses."""
-    phrases = PHRASES[intent]
-    ranked = sorted(phrases, key=lambda phrase: digest("voice", question, intent, phrase))
-    return tuple(ranked[: max(3, (len(phrases) + 1) // 2)])
+    """The half of an intention's templates that this question's agent uses."""
+    templates = TEMPLATES[intent]
+    ranked = sorted(templates, key=lambda text: digest("voice", question, intent, text))
+    return tuple(ranked[: max(3, (len(templates) + 1) // 2)])
 
 
 class Thoughts:
-    """Collects what is thought in one turn. ``terse``: the question's manner decides what is left unsaid; else nothing
-    is."""
+    """Collects what is thought in one turn.
 
-    def __init__(self, question: str, generator: np.random.Generator, *, terse: bool = True) -> None:
+    Args:
+        terse: The question's manner decides what is left unsaid; else nothing is.
+        earlier: Thoughts of the run so far, whose words are not said again where others can be found.
+    """
+
+    def __init__(
+        self, question: str, generator: np.random.Generator, *, terse: bool = True, earlier: Sequence[str] = ()
+    ) -> None:
         self._question = question
-        self._generator = generator
+        self._earlier = earlier
+        # A stream of its own, from where the turn's stands, which is put back: what is said moves nothing that is done.
+        stands = generator.bit_generator.state
+        self.generator = np.random.Generator(np.random.Philox(key=int(generator.integers(2**63))))
+        generator.bit_generator.state = stands
         self._parts: list[str] = []
         self._members: list[str] = []
         """What the last part puts on the list."""
         self._silence = _SILENCE[int(digest("manner", question)[:8], 16) % len(_SILENCE)] if terse else 0.0
 
     def add(self, intent: str, **slots: object) -> None:
-        if intent in _OBVIOUS and self._is_clear(slots) and float(self._generator.random()) < self._silence:
+        if intent in _OBVIOUS and self._is_clear(slots) and float(self.generator.random()) < self._silence:
             return
         names = [*self._members, str(slots["found"])] if intent == "member" else []
         self._members = names if not any(_APART.strip() in name for name in names) else []
         if self._members[1:]:
             self._parts.pop()
             intent, slots = "members", {"found": _APART.join(names)}
+        self._parts.append(self._phrase(intent, slots))
+
+    def _phrase(self, intent: str, slots: Mapping[str, object]) -> str:
+        """Of a few draws, the first whose template was used once at most in this run; else the least used one. A name
+        keeps its spelling at the start of a sentence, too."""
         options = _voice(self._question, intent)
-        if intent not in NOTES and len(self._parts) > 0:
-            options = tuple(option for option in options if option.format(**slots) not in self._parts) or options
-        phrase = options[int(self._generator.integers(len(options)))]
-        self._parts.append(phrase.format(**slots))  # a name keeps its spelling at the start of a sentence, too
+        best, least = "", 0
+        for tried in range(_DRAWS):
+            text = options[self._below(len(options))]
+            words = template(text).draw(self._below)
+            count = self._used(text)
+            if not tried or count < least:
+                best, least = words, count
+            if least <= _AGAIN:
+                break
+        return best.format(**slots)
+
+    def _used(self, text: str) -> int:
+        """How many thoughts of the run, and parts of this one, say what the template does."""
+        frames = _frames(text)
+        return sum(any(frame in said for frame in frames) for said in (*self._earlier, *self._parts))
+
+    def _below(self, count: int) -> int:
+        return int(self.generator.integers(count))
 
     def _is_clear(self, slots: Mapping[str, object]) -> bool:
         """Whether nothing is lost with the words: the call stands alone, or what it is about was just named."""
@@ -115,34 +196,58 @@ class Thoughts:
         return self.said
 
 
-@lru_cache(maxsize=1)
-def _notes() -> tuple[tuple[str, str, re.Pattern[str], re.Pattern[str]], ...]:
-    """(intention, words before the name, the pattern of these, the pattern of the words after it)"""
-    split = [(intent, *phrase.split("{found}")) for intent in NOTES for phrase in PHRASES[intent]]
-    return tuple(
-        (intent, before, re.compile(rf"(?:(?<=\s)|\A){re.escape(before)}"), re.compile(rf"{re.escape(after)}(?=\s|\Z)"))
-        for intent, before, after in split
-    )
+@cache
+def _frames(text: str) -> tuple[str, ...]:
+    """What tells the phrases of a template from others: of each, the first few words that stand together."""
+    found = set()
+    for phrase in template(text).all():
+        pieces = [piece.split() for piece in _SLOT.split(phrase)]
+        found.add(" ".join(max(pieces, key=lambda piece: min(len(piece), _FRAME))[:_FRAME]))
+    return tuple(sorted(frame for frame in found if frame.count(" ") + 1 >= _TELLING))
+
+
+@cache
+def _notes() -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """(words before the name, (intention, words after it) of each), the longest words before it first."""
+    known: dict[str, list[tuple[str, str]]] = {}
+    for intent in NOTES:
+        for phrase in PHRASES[intent]:
+            before, after = phrase.split("{found}")
+            known.setdefault(before, []).append((intent, after))
+    return tuple((before, tuple(known[before])) for before in sorted(known, key=lambda text: (-len(text), text)))
 
 
 def read_notes(thought: str, seen: Sequence[str]) -> list[tuple[str, str]]:
     """The notes in ``thought`` as (intent, name), in order.
 
     A name may hold full stops, so of all places where the phrase could end the last one counts that leaves a name that
-    stands in one of the texts ``seen`` (the question, earlier observations).
+    stands in one of the texts ``seen`` (the question, earlier observations). Where a phrase ends as another does ("So
+    this is it: I have ..."), the longer one counts.
     """
-    found: list[tuple[int, str, list[str]]] = []
-    for intent, before, begins, ends in _notes():
-        if before not in thought:  # most of them: far cheaper than a pattern that does not match
-            continue
-        for match in begins.finditer(thought):
-            texts = [
-                thought[match.end() : end.start()]
-                for end in ends.finditer(thought[: match.end() + _LONGEST[intent == "members"]])
-                if end.start() > match.end()
-            ]
-            several = [text.split(_APART) if intent == "members" else [text] for text in reversed(texts)]
-            names = next((n for n in several if all(any(name in text for text in seen) for name in n)), None)
-            if names is not None:
-                found.append((match.start(), "member" if intent == "members" else intent, names))
-    return [(intent, name) for _, intent, names in sorted(found) for name in names]
+    found: dict[int, tuple[str, list[str]]] = {}
+    for before, ways in _notes():
+        at = thought.find(before)
+        while at >= 0:
+            start = at + len(before)
+            if (at == 0 or thought[at - 1].isspace()) and start not in found:
+                read = ((intent, _named(thought, start, intent, after, seen)) for intent, after in ways)
+                said = max(read, key=lambda one: len(_APART.join(one[1])))
+                if said[1]:
+                    found[start] = said
+            at = thought.find(before, at + 1)
+    notes = sorted(found.items())
+    return [("member" if intent == "members" else intent, name) for _, (intent, names) in notes for name in names]
+
+
+def _named(thought: str, start: int, intent: str, after: str, seen: Sequence[str]) -> list[str]:
+    """The names from ``start`` to words ``after`` them; none where no such place leaves what was seen."""
+    last = start + _LONGEST[intent == "members"]
+    end = thought.rfind(after, start + 1, last)
+    while end > start:
+        rest = end + len(after)
+        names = thought[start:end].split(_APART) if intent == "members" else [thought[start:end]]
+        stops = rest == len(thought) or thought[rest].isspace()
+        if stops and all(any(name in text for text in seen) for name in names):
+            return names
+        end = thought.rfind(after, start + 1, rest - 1)
+    return []

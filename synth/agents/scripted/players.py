@@ -15,7 +15,6 @@ from pydantic import BaseModel
 
 from synth.agents.actions import DELEGATE
 from synth.agents.contract import Decision, History, Policy, Prompt, Turn
-from synth.agents.judging import Judging
 from synth.agents.scripted.choosing import Mistakes
 from synth.agents.scripted.code.players import CodePolicy, CodeTeacher
 from synth.agents.scripted.config import (
@@ -31,6 +30,7 @@ from synth.agents.scripted.delegating import delegates, delegating_turn
 from synth.agents.scripted.graph.planner import GraphPlanner
 from synth.agents.scripted.graph.policy import GraphReadingChooser
 from synth.agents.scripted.graph.teacher import GraphGoldChooser
+from synth.agents.scripted.judging import Judging
 from synth.agents.scripted.matching import Lexicon
 from synth.agents.scripted.pages.gold_reading import Says
 from synth.agents.scripted.pages.lists import PagePlanner
@@ -196,7 +196,7 @@ def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
     return Turn(thought=thoughts.text())
 
 
-@versioned(47)
+@versioned(48)
 def scripted_policy(
     *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
 ) -> Policy:

@@ -125,6 +125,8 @@ class Seen:
         self.opened: set[str] = set()
         """What was asked for: ids of documents and places."""
         self.turns = 0
+        self.thoughts: list[str] = []
+        """What was thought, turn by turn."""
         self.listed: dict[str, dict[str, Listed]] = {}
         """Entity -> label -> relation that it has, in the order of the observation."""
         self.more: dict[str, int | None] = {}
@@ -140,6 +142,7 @@ class Seen:
         """Add the next step."""
         for call, result in zip(step.turn.calls, step.results, strict=False):
             self._take(self.turns, call, result)
+        self.thoughts.append(step.turn.thought or "")
         self.turns += 1
 
     def _take(self, turn: int, call: ToolCall, result: ToolResult) -> None:

@@ -68,6 +68,20 @@ class State:
                 return number
         return None
 
+    def way_to(self, unknown: int) -> list[str]:
+        """What led to a value, from what the question names on; empty where it was not reached from a name."""
+        names: list[str] = []
+        at: int | None = unknown
+        while at is not None:
+            clue = next((one for one in self.reading.clues if one.target == at), None)
+            if at not in self.values or clue is None or clue.value or clue.described:
+                return []
+            if clue.source is not None and clue.source not in self.values:
+                return []
+            names.insert(0, clue.name if clue.source is None else self.values[clue.source].name)
+            at = clue.source
+        return names
+
     def can_wait(self, number: int) -> bool:
         """Whether another clue may lead to what this one could not find."""
         clues = self.reading.clues

@@ -33,12 +33,10 @@ __all__ = [
 ]
 
 Call = tuple[str, dict[str, Any]]
-_OF_ONE = re.compile(r"\b(?:most|least|first|last|\w{2,}est)\b")
-"""Words that hold for one of several: nothing to look up for each."""
-_IN_OWN_WORDS = 0.7
-"""How often the question's words become part of a sentence, where they can, and are not quoted."""
-_MOST_OF = 0.6
-"""Who quotes so much of the question says nothing of what comes next."""
+_OF_ONE = re.compile(r"\b(?:most|least|first|last|\w{2,}est)\b")  # holds for one of several: not for each
+_IN_OWN_WORDS = 0.7  # how often the question's words become part of a sentence, where they can, and are not quoted
+_RETOLD = 0.4  # how often the answer comes with the way to it
+_MOST_OF = 0.6  # who quotes so much of the question says nothing of what comes next
 
 
 class Need(NamedTuple):
@@ -68,7 +66,7 @@ class TurnPlanner(ABC):
         self.parallel = parallel
         self.together = False
         """Whether independent questions are begun at the same time."""
-        self.thoughts = Thoughts(state.reading.question, generator)
+        self.thoughts = Thoughts(state.reading.question, generator, earlier=state.seen.thoughts)
         self.explains = False
         """Whether to say which part of the question a turn is for, though nothing was settled in it."""
         self.noted = False  # whether something was settled in this turn
@@ -205,7 +203,9 @@ class TurnPlanner(ABC):
         return Turn(thought=self.thoughts.text(), said=None, answer=None)
 
     def _answer(self, intent: str, answer: str) -> Turn:
-        self.thoughts.add(intent, answer=answer)
+        way = self.state.way_to(self.state.reading.answer) if intent == "answer" else []
+        told = "answer_chain" if len(way) > 1 and float(self.thoughts.generator.random()) < _RETOLD else intent
+        self.thoughts.add(told, answer=answer, names=listed(way))
         return Turn(thought=self.thoughts.text(), answer=answer)
 
     def _act(self, calls: Sequence[Call]) -> Turn:
@@ -247,7 +247,7 @@ class TurnPlanner(ABC):
         cue = strip(clue.cue)
         if clue.target in self.state.values:
             named = not dangling(cue) and '"' not in cue
-            if named and is_predicate(cue) and float(self.generator.random()) < _IN_OWN_WORDS:
+            if named and cue[0].islower() and is_predicate(cue) and float(self.generator.random()) < _IN_OWN_WORDS:
                 self.thoughts.add("check_whether", cue=cue, name=self.state.values[clue.target].name)
             else:
                 self.thoughts.add("check_that" if named else "check_condition", cue=cue)

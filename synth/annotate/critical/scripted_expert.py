@@ -121,7 +121,8 @@ class ScriptedExpert:
         state = state_of(reading, point.history)
         _readmit(point.task, state)
         planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools, self._says)
-        planner.thoughts = Thoughts(point.task.question, generator, terse=False)  # a correction says why
+        said = state.seen.thoughts
+        planner.thoughts = Thoughts(point.task.question, generator, terse=False, earlier=said)  # a correction says why
         planner.explains = True
         if not again:
             return planner.turn()
@@ -178,7 +179,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(46)
+@versioned(47)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

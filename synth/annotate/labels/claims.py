@@ -18,9 +18,11 @@ from dataclasses import dataclass, field
 
 from synth.agents.contract import History
 from synth.agents.grounding.computed import computations
+from synth.agents.grounding.told import clauses
 from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.annotate.labels.thoughts import names_in, sentences_of, without_names
 from synth.environments.answers import answer_pieces
+from synth.environments.observed import observe
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import words_of
 
@@ -109,7 +111,8 @@ def false_claims(task: Task, history: History, wrong_answer: str | None) -> tupl
                 found.append(Claim(number, f"rules out {page}, which the walk needs"))
             elif members and not _TAKES_OFF.search(said):
                 found += (Claim(number, *claim) for claim in _of_set(view, members, listed, said, names))
-            found += (Claim(number, why) for why in _of_values(view, numbers, said, sentence))
+            if not _reports(view, sentence):
+                found += (Claim(number, why) for why in _of_values(view, numbers, said, sentence))
             found += (
                 Claim(number, f"answers {part.strip()}, which is none of {task.answer}")
                 for part in parts
@@ -215,6 +218,14 @@ def _unlinked(sentence: str) -> str | None:
 
 
 # Values.
+
+
+def _reports(view: EvidenceView, sentence: str) -> bool:
+    """Whether it tells in words what a fact that was read states: no more a conclusion than a quotation is."""
+    if not _numbers(sentence):
+        return False
+    facts = (passage.fact for _, result in view.results for passage in observe(result.content).passages)
+    return any(said in sentence for fact in facts if fact is not None for said in clauses(fact))
 
 
 def _gold_numbers(task: Task) -> frozenset[str] | None:

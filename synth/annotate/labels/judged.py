@@ -1,6 +1,6 @@
-"""How far it is true what an agent said by ``judge`` and ``check`` (:mod:`synth.agents.judging`).
+"""How far it is true what an agent said by ``judge`` and ``check`` (:mod:`synth.agents.scripted.judging`).
 
-Of ``judge``: whether what was shown helps (:func:`synth.agents.judging.helps`). Of ``check``: whether the task's right
+Of ``judge``: whether what was shown helps (:func:`synth.agents.helping.helps`). Of ``check``: whether the task's right
 end is a change; of what is offered in the place of what was asked for nothing tells. Null where nothing tells.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from synth.agents.actions import CHECK, JUDGE, said_of
 from synth.agents.contract import History
-from synth.agents.judging import helps
+from synth.agents.helping import helps
 from synth.schemas.plans import Planned, Request
 from synth.schemas.tasks import Task
 

@@ -199,7 +199,7 @@ def _notes(row: TrajectoryRow, task: Task) -> Iterator[tuple[int, State, str, st
     reading, behind = read_task(task), clue_hops(task)
     state = State(reading, Seen())
     texts = [reading.question]
-    listed: tuple[str, dict[str, str]] = ("", {})
+    listed: list[tuple[str, dict[str, str]]] = []
     for turn, step in enumerate(history):
         for intent, name in read_notes(step.turn.thought or "", texts):
             number = state.open_clue()
@@ -207,18 +207,31 @@ def _notes(row: TrajectoryRow, task: Task) -> Iterator[tuple[int, State, str, st
             yield turn, state, intent, name, hops
             state.note(intent, name, turn)
         for call in step.turn.calls:
-            title = listed[1].get(str(call.arguments.get("document")))
-            named = fold(listed[0]) in {fold(known) for known in listed[1].values()} - {fold(title or "")}
-            if title is not None and named and _is_alike(title, listed[0]) and not _on_walk(task, title):
+            title = _opened_alike(str(call.arguments.get("document")), listed)
+            if title is not None and not _on_walk(task, title):
                 yield turn, state, _OPENED, title, []
+        before = len(state.seen.searches)
         state.seen.take(step)
         made = [c for c, result in zip(step.turn.calls, step.results, strict=False) if result.error is None]
-        if any("query" in call.arguments for call in made):
-            query = next(str(call.arguments["query"]) for call in reversed(made) if "query" in call.arguments)
-            listed = (query, {hit.document: hit.title for hit in state.seen.searches[-1].hits})
-        elif made:
-            listed = ("", {})
+        queries = [str(call.arguments["query"]) for call in made if "query" in call.arguments]
+        if queries:
+            searches = state.seen.searches[before:]
+            hits = [{hit.document: hit.title for hit in search.hits} for search in searches]
+            listed = list(zip(queries, hits, strict=False))
+        elif made:  # of several searches in one turn, those of which nothing was opened are still to be dealt with
+            opened = {str(call.arguments.get("document")) for call in made}
+            listed = [one for one in listed if opened.isdisjoint(one[1])] if len(listed) > 1 else []
         texts += [plain(result.content) for result in step.results]
+
+
+def _opened_alike(document: str, listed: Sequence[tuple[str, Mapping[str, str]]]) -> str | None:
+    """The title of a page that a search for the name of another one listed beside that."""
+    for query, titles in listed:
+        title = titles.get(document)
+        named = fold(query) in {fold(known) for known in titles.values()} - {fold(title or "")}
+        if title is not None and named and _is_alike(title, query):
+            return title
+    return None
 
 
 def _is_alike(title: str, name: str) -> bool:

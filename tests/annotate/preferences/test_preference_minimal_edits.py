@@ -81,7 +81,7 @@ def test_the_editor_sees_the_way_to_the_step_and_nothing_behind_it(world: Prefer
         data = json.loads(str(request.messages[0]["content"]).partition("\n\nThe step:\n\n")[2])
         step = data["step"]
         turn = run.history[len(data["before"])].turn
-        assert step["thought"] == turn.thought
+        assert step["thought"] == (turn.thought or "")
         assert ("answer" in step) == (not turn.calls)
         if turn.calls:
             assert step["arguments"] == turn.calls[0].arguments

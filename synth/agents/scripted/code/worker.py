@@ -31,7 +31,7 @@ class Worker:
         self.memory = Memory(history)
         self.turns = len(history)
         self.generator = generator
-        self.thoughts = Thoughts(prompt.question, generator)
+        self.thoughts = Thoughts(prompt.question, generator, earlier=[step.turn.thought or "" for step in history])
         self.question = prompt.question
 
     # What a player chooses.

@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.agents.scripted.choosing import GraphChooser
-from synth.agents.scripted.matching import dangling, quotable, same_name, strip
+from synth.agents.scripted.graph.narration import GraphNarration, some
+from synth.agents.scripted.matching import quotable, same_name, strip
 from synth.agents.scripted.options import of_other_kinds
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.state import Value, key_of
-from synth.agents.scripted.turn_planner import Call, Need, SetQuestions
+from synth.agents.scripted.turn_planner import Call, Need
 from synth.environments.shown import Hit, Listed
 from synth.text.inflection import article
 from synth.text.lists import listed
@@ -26,11 +27,8 @@ from synth.text.words import fold
 
 __all__ = ["GraphPlanner"]
 
-_SHOWN = 6
-"""Names that a thought lists."""
 
-
-class GraphPlanner(SetQuestions):
+class GraphPlanner(GraphNarration):
     """Makes one turn; a new one is made for each."""
 
     chooser: GraphChooser
@@ -55,7 +53,7 @@ class GraphPlanner(SetQuestions):
             common = [end for end in ends if end.id in other] if other is not None else []
             if common:
                 if len(common) < len(ends):
-                    self.thoughts.add("g_common", names=_some(common))
+                    self.thoughts.add("g_common", names=some(common))
                 ends = common
         chosen = self.chooser.end(number, ends) if ends else None
         if chosen is None:
@@ -74,13 +72,6 @@ class GraphPlanner(SetQuestions):
                 return []
         return self._dead_end(clue, name)
 
-    def _say_dead_end(self, clue: Clue, name: str) -> None:
-        cue = strip(clue.cue)
-        if dangling(cue) or '"' in cue:
-            self.thoughts.add("dead_end", name=name)
-        else:
-            self.thoughts.add("g_dead_end", name=name, cue=cue)
-
     def _settle(self, number: int, chosen: Far, ends: Sequence[Far], *, again: bool) -> list[Call]:
         self.quote(chosen)
         only = "candidate_next" if again else "found"
@@ -91,13 +82,13 @@ class GraphPlanner(SetQuestions):
         rivals = [end for end in ends if end.name not in others]
         if others and not again:
             kind = chosen.id.partition("/")[0]
-            some = [end for end in ends if end.name in others]
-            self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=_some(some))
+            left_out = [end for end in ends if end.name in others]
+            self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=some(left_out))
         if len(rivals) == 1:
             self.note(only, chosen.name)
             return []
         if not again:
-            self.thoughts.add("g_candidates", titles=_some(rivals))
+            self.thoughts.add("g_candidates", titles=some(rivals))
         self.note("candidate_next" if again else "candidate", chosen.name)
         return []
 
@@ -213,7 +204,7 @@ class GraphPlanner(SetQuestions):
         if judged and fan is not None and fan.turn == self.seen.turns - 1 and len(fan.pages) == 1:
             ends = fan.ends()
             if not self.chooser.accepts(number, entity, chosen, ends, source=source):
-                self._say_wrong(chosen, ends, cue)
+                self.say_wrong(chosen, ends, cue)
                 self.note("dismiss", chosen.label)
                 return self.facts(number, entity, name, source=source)
         return self._read(number, entity, name, chosen, fan, source=source)
@@ -224,8 +215,11 @@ class GraphPlanner(SetQuestions):
         if fan is None:
             slots: dict[str, Any] = {"name": name, "relation": way.relation}
             others = [item for item in self.seen.listed.get(entity, {}).values() if set(item.kinds) & set(way.kinds)]
-            clear = self.state.reading.clues[number].every or len(others) < 2 or self.chooser.fits(number, way)
-            return Need([_triples(entity, way)], "g_triples" if clear else "g_guess", slots)
+            every = self.state.reading.clues[number].every
+            clear = every or len(others) < 2 or self.chooser.fits(number, way)
+            beside = self.relations_beside(entity, way) if clear and not every else ""
+            intent = "g_triples_among" if beside else "g_triples" if clear else "g_guess"
+            return Need([_triples(entity, way)], intent, slots | {"others": beside})
         page = fan.unread
         if page is not None and self.chooser.reads_on(number, fan):
             slots = {"name": name, "relation": way.relation, "page": page, "total": fan.total}
@@ -273,13 +267,9 @@ class GraphPlanner(SetQuestions):
             if way is None or all(end.name != name for end in ends):
                 continue
             if not any(self.chooser.accepts(n, entity, way, ends, source=True) for n, _ in clues):
-                self._say_wrong(way, ends, strip(clues[0][1].cue))
+                self.say_wrong(way, ends, strip(clues[0][1].cue))
                 return True
         return False
-
-    def _say_wrong(self, way: Listed, ends: Sequence[Far], cue: str) -> None:
-        said = "g_wrong_plain" if dangling(cue) or '"' in cue else "g_wrong_relation"
-        self.thoughts.add(said, relation=way.label, names=_some(ends), cue=cue)
 
     # Conditions.
 
@@ -363,23 +353,11 @@ class GraphPlanner(SetQuestions):
 
     # Small things.
 
-    def fails(self, clue: Clue, name: str, value: Value) -> None:
-        cue = strip(clue.cue)
-        if (clue.value or not name) and '"' not in cue:
-            self.thoughts.add("g_fails_value", title=value.name, cue=cue)
-        else:
-            self.thoughts.add("g_fails", title=value.name, name=name)
-
     def title(self, entity: str) -> str:
         document = self.seen.documents.get(entity)
         if document is not None:
             return document.title
         return next((hit.title for hit in self.seen.hits() if hit.document == entity), entity)
-
-    def quote(self, end: Far) -> None:
-        text = end.text()
-        if quotable(text):
-            self.thoughts.add("g_quote_plain" if self.thoughts.leads_in else "g_quote", quote=text)
 
     def _just_listed(self, entity: str) -> bool:
         document = self.seen.documents.get(entity)
@@ -389,9 +367,3 @@ class GraphPlanner(SetQuestions):
 def _triples(entity: str, way: Listed, page: int | None = None) -> Call:
     arguments: dict[str, Any] = {"entity": entity, "relation": way.relation, "direction": way.direction}
     return "get_triples", arguments | ({"page": page} if page is not None else {})
-
-
-def _some(ends: Sequence[Far]) -> str:
-    """Names of far ends for a thought; of many, the first."""
-    names = list(dict.fromkeys(end.name for end in ends))
-    return listed(names) if len(names) <= _SHOWN else f"{', '.join(names[:_SHOWN])} and others"

@@ -12,12 +12,22 @@ from synth.agents.scripted.pages.speaking import really_about
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
+from synth.agents.scripted.wording import is_noun_phrase
 from synth.environments.passages import Passage
 from synth.environments.shown import Hit
 from synth.text.lists import listed
 from synth.text.words import fold
 
 __all__ = ["PageNarration"]
+
+_RANKED = 0.3
+"""How often it is said where among the results a page stands."""
+_AMONG = 0.6
+"""Below it, where that is not said, what else came up is named."""
+_PLACED = 0.5
+"""How often a quotation comes with where on the page it stands."""
+_WANTED = 0.3
+"""How often what a page was opened for is said before what it says."""
 
 
 class PageNarration(LongDocuments):
@@ -87,7 +97,17 @@ class PageNarration(LongDocuments):
         exact = fold(short(chosen.title)) == fold(name)
         if not same_name(chosen.title, name) or (not exact and any(fold(title) == fold(name) for title in titles)):
             self.thoughts.add("hit_alike", title=short(chosen.title), name=name)
-        elif len(titles) > 1 and float(self.generator.random()) < 0.5:
+            return
+        above = self._above(chosen)
+        draw = float(self.thoughts.generator.random())
+        if above is not None and draw < _RANKED:
+            if not above:
+                self.thoughts.add("hit_first", title=short(chosen.title))
+            elif fold(above) != fold(short(chosen.title)):
+                self.thoughts.add("hit_below", title=short(chosen.title), above=above)
+            else:
+                self.thoughts.add("hit_named", title=short(chosen.title))
+        elif len(titles) > 1 and draw < _AMONG:
             near = sorted(titles, key=lambda title: (-likeness(title, name), titles.index(title)))[:3]
             shown = [title for title in titles if title in {*near, short(chosen.title)}]
             self.thoughts.add("hit_among", titles=listed(shown), title=short(chosen.title))
@@ -103,5 +123,41 @@ class PageNarration(LongDocuments):
             at = max(text.find(about), 0)
             end = text.find(" ", min(len(text), at + len(about) + 90))
             text = text[text.rfind(" ", 0, max(0, at - 90)) + 1 : end if end > 0 else len(text)]
-        intent = "quote_plain" if self.thoughts.leads_in else "quote"
-        self.thoughts.add(intent, quote=text.replace('"', "”") if '"' in text else text, title=title)
+        intent = "quote_plain" if self.thoughts.leads_in else self._place_of(sentence, about)
+        slots = {"quote": text.replace('"', "”") if '"' in text else text, "heading": sentence.heading}
+        self.thoughts.add(intent, title=title, **slots)
+
+    def want(self, clue: Clue) -> None:
+        """Now and then, what a page was opened for, in the question's own words."""
+        cue = strip(clue.cue)
+        plain = is_noun_phrase(cue) and cue[0].islower() and not dangling(cue) and '"' not in cue
+        if plain and not self.thoughts and float(self.thoughts.generator.random()) < _WANTED:
+            self.thoughts.add("wanted_here", cue=cue)
+
+    def _above(self, chosen: Hit) -> str | None:
+        """The title of the best result of the latest search that brought up ``chosen``; empty where it is that, None
+        where no search did."""
+        for search in reversed(self.seen.searches):
+            if any(hit.document == chosen.document for hit in search.hits):
+                first = search.hits[0]
+                return "" if first.document == chosen.document else short(first.title)
+        return None
+
+    def _place_of(self, sentence: Passage, about: str) -> str:
+        """The intention that quotes ``sentence`` and says where on its page it stands, or one that only quotes."""
+        document = self.seen.documents.get(sentence.document)
+        page = document.pages.get(sentence.page, ()) if document is not None else ()
+        if document is None or float(self.thoughts.generator.random()) >= _PLACED:
+            return "quote"
+        lines = [one.text for one in page if one.text != one.heading and fold(one.text) != fold(document.title)]
+        at = lines.index(sentence.text) if sentence.text in lines else None
+        ways: list[str] = []
+        if at == 0 and sentence.page == 1:
+            ways.append("quote_top")
+        elif at is not None and at == len(lines) - 1 and document.total == 1:
+            ways.append("quote_end")
+        if sentence.heading and fold(sentence.heading) != fold(document.title) and '"' not in sentence.heading:
+            ways.append("quote_under")
+        if any(item.anchor == about for item in sentence.links):
+            ways.append("quote_linked")
+        return ways[int(self.thoughts.generator.integers(len(ways)))] if ways else "quote"

@@ -134,6 +134,7 @@ class PageReader(PageNarration):
         if rivals and again:
             self.note("candidate_next", option.text)
             return []
+        self.want(self.state.reading.clues[number])
         self.quote(option.sentence, short(page.title), option.text)
         if self.credibility is not None:
             self.credibility.corrects(number, option, self.thoughts)

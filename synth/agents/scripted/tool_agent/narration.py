@@ -31,8 +31,13 @@ __all__ = [
     "line_on",
     "line_with",
     "lines_on",
+    "listed_kind",
+    "listed_under",
+    "looked_up",
+    "looks_at",
     "named_in",
     "of_number",
+    "outline_of",
     "rule_for",
     "said_by",
     "say_page_step",
@@ -46,6 +51,8 @@ _MOST = 5
 _ITEM = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SMALL = frozenset(phrases("word_lists")["small"])
+_LISTING = frozenset(("find", "list", "search"))
+_SHOWING = frozenset(("get", "read", "show"))
 _NAMED = re.compile(r"“[^”]+”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d")
 _QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 _DETAIL = re.compile(
@@ -65,7 +72,7 @@ class GroundedNarration(Thoughts):
     """Thoughts whose parts are dropped where they would name what was not seen: privilege may choose, never tell."""
 
     def __init__(self, prompt: Prompt, history: History, generator: np.random.Generator) -> None:
-        super().__init__(prompt.question, generator)
+        super().__init__(prompt.question, generator, earlier=[step.turn.thought or "" for step in history])
         self._prompt = prompt
         self._history = history
 
@@ -133,6 +140,42 @@ def lines_on(rule: str, result: ToolResult) -> list[str]:
     lines = [line.strip().removeprefix("- ").rstrip(".") for line in result.content.split("\n")]
     told = [line for line in lines if cases & set(words(line)) and '"' not in line and len(line) < LONGEST]
     return told[:_CASES]
+
+
+def listed_kind(tool: str) -> str:
+    """What a tool lists, by its name (``list_orders``: orders); empty where the name does not say."""
+    verb, _, kind = tool.partition("_")
+    return kind.replace("_", " ") if verb in _LISTING and kind.endswith("s") else ""
+
+
+def looked_up(tool: str) -> str:
+    """What a tool that looks things up shows, by its name (``find_order``: order); empty where that does not say."""
+    verb, _, kind = tool.partition("_")
+    return kind.replace("_", " ") if verb in _LISTING | _SHOWING else ""
+
+
+def listed_under(line: str, results: Sequence[ToolResult]) -> str | None:
+    """What the latest observation that holds ``line`` says of the list in which that stands beside others ("Ann Bo has
+    2 orders"); None where it is no such list, empty where that can't be told as it is."""
+    for result in reversed(results):
+        lines = [text for text in result.content.split("\n") if text.strip()]
+        at = next((n for n, text in enumerate(lines) if line in text), None)
+        if at is not None:
+            header = lines[0].strip().removesuffix(":")
+            is_list = len(lines) > 2 and at > 0 and lines[0].rstrip().endswith(":")
+            return None if not is_list else header if '"' not in header and len(header) <= LONGEST else ""
+    return None
+
+
+def looks_at(tool: str, arguments: Mapping[str, Any], value: str) -> tuple[str, str]:
+    """The intention of who looks up ``value``, an id, and what kind of thing the call shows, by the names of tool and
+    argument (``get_order`` of an ``order_id``: order; ``list_orders`` of a ``customer_id``: orders)."""
+    verb, _, kind = tool.partition("_")
+    given = next((name for name, one in arguments.items() if name.endswith("_id") and one == value), "")
+    if given and (kinds := listed_kind(tool)):
+        return "p_look_kinds", kinds
+    one_of = verb in _SHOWING and given == f"{kind}_id"
+    return ("p_look_kind", kind.replace("_", " ")) if one_of else ("p_look", "")
 
 
 def of_number(lines: Sequence[str], arguments: Mapping[str, Any]) -> list[str]:
@@ -286,3 +329,9 @@ def said_by(result: ToolResult, longest: int = 320) -> str:
     cut = text[:longest]
     end = max(cut.rfind(". "), cut.rfind("; "))
     return cut[: end + 1] if end > 40 else ""
+
+
+def outline_of(result: ToolResult) -> Outline | None:
+    """The web page that an observation shows."""
+    shown = observe(result.content)
+    return shown if isinstance(shown, Outline) else None

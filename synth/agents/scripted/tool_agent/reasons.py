@@ -19,16 +19,19 @@ from synth.agents.scripted.tool_agent.narration import (
     line_on,
     line_with,
     lines_on,
+    listed_kind,
+    listed_under,
+    looked_up,
+    looks_at,
     named_in,
     of_number,
+    outline_of,
     rule_for,
     said_by,
     say_page_step,
     shown_values,
 )
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.observed import observe
-from synth.environments.outline import Outline
 from synth.schemas.plans import PlannedCall, Policed
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
@@ -202,12 +205,24 @@ class Reasons:
         if line is None:
             return
         line = line.removeprefix("- ").rstrip(".")
-        if self.is_choice(line):
-            self.thoughts.add("p_one_of")
-        self.thoughts.add("p_line", line=line)
+        if (header := listed_under(line, self.results)) is not None:
+            said = bool(header) and self.draw(0.5)
+            self.thoughts.add("p_among" if said else "p_one_of", header=header)
         details = details_of(self.task.question, line)
-        if details and not any(detail in line for detail in details if self.draw(0.35)):
+        fits = bool(details) and not any(detail in line for detail in details if self.draw(0.35))
+        if fits and self.draw(0.4):
+            self.thoughts.add("p_line_fits", line=line, details=listed(details))
+            return
+        self.say_line(line)
+        if fits:
             self.thoughts.add("p_fits", details=listed(details))
+
+    def say_line(self, line: str) -> None:
+        """Quote a line that was read, now and then with what kind of thing the look-up was for."""
+        tool = next((call.name for _, call, result in reversed(self.view.made) if line in result.content), "")
+        kind = "" if self.draw(0.4) else looked_up(tool)
+        intent = "p_line" if not kind else "p_line_among" if listed_kind(tool) else "p_line_of"
+        self.thoughts.add(intent, line=line, kind=kind)
 
     def _may_quote(self, line: str) -> bool:
         """Whether it can be quoted, and was not yet."""
@@ -218,7 +233,7 @@ class Reasons:
     def why(self, number: int, arguments: dict[str, Any]) -> None:
         """What a planned call is for."""
         call = self.plan.calls[number]
-        outline = next((one for one in map(_outline, reversed(self.results)) if one is not None), None)
+        outline = next((one for one in map(outline_of, reversed(self.results)) if one is not None), None)
         if outline is not None:
             say_page_step(self.thoughts, self.task.question, outline, call.tool, arguments)
             return
@@ -247,7 +262,7 @@ class Reasons:
             if rule is not None and not any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history):
                 for line in self._decisive(rule, [value for value in arguments.values() if isinstance(value, str)]):
                     if line not in self.thoughts.said:
-                        self.thoughts.add("p_line", line=line)
+                        self.say_line(line)
                 self.thoughts.add("p_rule", rule=rule.rstrip("."))
             if values:
                 self.thoughts.add(self.going_on(free=free), values=listed(values))
@@ -259,10 +274,13 @@ class Reasons:
             else:
                 self.thoughts.add("p_start_plain")
         elif len(values) > 1 and not any(name.endswith("_id") for name in arguments):
-            self.thoughts.add("p_search", values=listed(values))
+            kinds = listed_kind(call.tool)
+            self.thoughts.add("p_search_kind" if kinds else "p_search", values=listed(values), kind=kinds)
         elif values:
             found = next((value for value in values if value not in self.task.question), values[0])
-            self.thoughts.add("p_look", value=found)  # what a look has shown rather than a date that was said
+            # what a look has shown rather than a date that was said
+            intent, kind = looks_at(call.tool, arguments, found)
+            self.thoughts.add(intent, value=found, kind=kind)
         else:
             self.thoughts.add("p_look_plain")
 
@@ -305,16 +323,7 @@ class Reasons:
                 and line not in self.thoughts.said
                 and details_of(self.task.question, line)
             ):
-                self.thoughts.add("p_line", line=line)
-
-    def is_choice(self, line: str) -> bool:
-        """Whether the observation that holds ``line`` lists others beside it."""
-        for result in reversed(self.results):
-            lines = [text for text in result.content.split("\n") if text.strip()]
-            at = next((n for n, text in enumerate(lines) if line in text), None)
-            if at is not None:
-                return len(lines) > 2 and at > 0 and lines[0].rstrip().endswith(":")
-        return False
+                self.say_line(line)
 
     def is_astray(self) -> bool:
         """Whether the last turn looked at another row than the one that is meant."""
@@ -384,10 +393,4 @@ class Reasons:
         given = {} if forbidden is None else forbidden.arguments
         lines = self._decisive(self.plan.rule or "", [one for one in given.values() if isinstance(one, str)])
         for line in of_number(lines, given):
-            self.thoughts.add("p_line", line=line)
-
-
-def _outline(result: ToolResult) -> Outline | None:
-    """The web page that an observation shows."""
-    shown = observe(result.content)
-    return shown if isinstance(shown, Outline) else None
+            self.say_line(line)

@@ -151,7 +151,7 @@ class TurnBuilder(Reasons):
             answer = self.read_answer()
             line = answer_line(self.task.question, answer, self.results)
             if line is not None and line not in self.thoughts.said:
-                self.thoughts.add("p_line", line=line)
+                self.say_line(line)
             self.thoughts.add("p_answer", answer=answer)
             return self.message(answer)
         if outcome == "refused":

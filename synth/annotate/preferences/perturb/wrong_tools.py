@@ -12,6 +12,7 @@ from synth.annotate.preferences.perturb.recoveries import again
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.annotate.preferences.perturb.values import name_of
 from synth.environments.contract import ToolCall, ToolSchema
+from synth.lexicon.alternatives import template
 from synth.lexicon.reading import phrases
 
 __all__ = ["NeedlessCall", "UnavailableTool", "UnfitTool"]
@@ -99,7 +100,8 @@ def _said(run: GoodRun, step: int, turn: Turn, call: ToolCall, generator: np.ran
         return turn.thought
     value = str(next(iter(call.arguments.values())))
     name = name_of(run, step, value) or value
-    said = options[int(generator.integers(len(options)))].format(name=name, title=name)
+    words = template(options[int(generator.integers(len(options)))])
+    said = words.draw(lambda count: int(generator.integers(count))).format(name=name, title=name)
     return said if run.grounded(step, Turn(thought=said)) else turn.thought
 
 

@@ -2,8 +2,8 @@
 whether they are true is measured afterwards from the record (:mod:`synth.annotate.labels.judged`).
 
 ``judge`` (after ReSeek, arXiv 2510.00568) goes with the next call and says whether the last result helps
-(:func:`helps`). ``check`` (after MOSAIC) comes before the first change, or before the agent declines, and says whether
-it may act.
+(:func:`synth.agents.helping.helps`). ``check`` (after MOSAIC) comes before the first change, or before the agent
+declines, and says whether it may act.
 """
 
 from __future__ import annotations
@@ -14,24 +14,15 @@ import numpy as np
 
 from synth.agents.actions import CHECK, JUDGE, SAID, said_of
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
+from synth.agents.helping import helps
+from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolCall, ToolSchema
 from synth.environments.observed import observe
 from synth.environments.rendering import plain
 from synth.schemas.plans import Planned, Request
 from synth.schemas.tasks import Task
 
-__all__ = ["Judging", "helps"]
-
-
-def helps(task: Task, step: Step) -> bool | None:
-    """Whether ``step`` shows or lists a page or an entity of the task's walk, even if it was seen before or the part
-    shown lacks the evidence. None where there is no walk."""
-    if not task.walk.hops:
-        return None
-    needed = {*task.gold_documents, *(node.id for hop in task.walk.hops for node in (hop.source, hop.target))}
-    shown = [observe(result.content) for result in step.results if result.error is None]
-    named = {one.about for one in shown} | {hit.document for one in shown for hit in one.results}
-    return not needed.isdisjoint(name.partition("#")[0] for name in named)
+__all__ = ["Judging"]
 
 
 class Judging:
@@ -52,9 +43,18 @@ class Judging:
         tools = tuple(tool for tool in prompt.tools if tool.name not in SAID)
         decision = self._policy.act(prompt.model_copy(update={"tools": tools}), _without(history), generator)
         turn = decision.turn
+        words = Thoughts(prompt.question, generator, earlier=[step.turn.thought or "" for step in history])
         if CHECK.name in names and self._decides(turn, history):
-            allowed = any(call.name in self._changing for call in turn.calls)
-            return Decision(Turn(thought=turn.thought, calls=(_call(CHECK, allowed),)), decision.injected)
+            allowed = self._changes(turn)
+            words.add("p_may" if allowed else "p_may_not")
+            thought = " ".join(filter(None, (turn.thought, words.text())))
+            return Decision(Turn(thought=thought, calls=(_call(CHECK, allowed),)), decision.injected)
+        checked = said_of(history[-1], CHECK) if history else None
+        ends = checked == self._changes(turn) and (checked or not turn.calls)
+        if checked is not None and ends and not decision.injected:
+            words.add("p_as_checked" if checked else "p_not_as_checked")  # why, the check said
+            turn = turn.model_copy(update={"thought": words.text()})
+            return Decision(turn, (), decision.source, decision.shown)
         if JUDGE.name in names and turn.calls and history and history[-1].results:
             known = helps(self._task, history[-1]) if self.privileged else None
             said = _call(JUDGE, _goes_on(turn, history[-1]) if known is None else known)
@@ -65,8 +65,11 @@ class Judging:
         """Whether the turn is the first to change something, or declines to."""
         if not self._asks or any(said_of(step, CHECK) is not None for step in history):
             return False
-        changed = any(call.name in self._changing for step in history for call in step.turn.calls)
-        return not changed and (not turn.calls or any(call.name in self._changing for call in turn.calls))
+        changed = any(self._changes(step.turn) for step in history)
+        return not changed and (not turn.calls or self._changes(turn))
+
+    def _changes(self, turn: Turn) -> bool:
+        return any(call.name in self._changing for call in turn.calls)
 
 
 def _without(history: History) -> History:

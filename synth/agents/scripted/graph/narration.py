@@ -1,0 +1,74 @@
+"""What a planner over a graph says of relations and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from synth.agents.grounding.told import clauses
+from synth.agents.scripted.choosing import GraphChooser
+from synth.agents.scripted.matching import dangling, quotable, strip
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.seen import Far
+from synth.agents.scripted.state import Value
+from synth.agents.scripted.turn_planner import SetQuestions
+from synth.environments.shown import Listed
+from synth.text.lists import listed
+
+__all__ = ["GraphNarration", "some"]
+
+_SHOWN = 6
+"""Names that a thought lists."""
+_IN_WORDS = 0.3
+"""How often a fact is told in words and not quoted."""
+_BESIDE = 0.3
+"""How often a thought names relations that it does not follow."""
+
+
+class GraphNarration(SetQuestions):
+    """The words of a planner over a graph."""
+
+    chooser: GraphChooser
+
+    def quote(self, end: Far) -> None:
+        text = end.text()
+        if not quotable(text):
+            return
+        if not self.thoughts.leads_in and float(self.thoughts.generator.random()) < _IN_WORDS:
+            ways = clauses(end.fact)
+            self.thoughts.add("g_told", fact=ways[int(self.thoughts.generator.integers(len(ways)))])
+        else:
+            self.thoughts.add("g_quote_plain" if self.thoughts.leads_in else "g_quote", quote=text)
+
+    def relations_beside(self, entity: str, way: Listed) -> str:
+        """Names of one or two relations of ``entity`` that are not followed; mostly empty, as it is where there are
+        none."""
+        names = {item.relation for item in self.seen.listed.get(entity, {}).values()} - {way.relation}
+        if not names or float(self.thoughts.generator.random()) >= _BESIDE:
+            return ""
+        order = self.thoughts.generator.permutation(len(names))[:2]
+        return listed([sorted(names)[int(at)] for at in order])
+
+    def say_wrong(self, way: Listed, ends: Sequence[Far], cue: str) -> None:
+        """That a relation leads to something else than is asked for."""
+        said = "g_wrong_plain" if dangling(cue) or '"' in cue else "g_wrong_relation"
+        self.thoughts.add(said, relation=way.label, names=some(ends), cue=cue)
+
+    def _say_dead_end(self, clue: Clue, name: str) -> None:
+        cue = strip(clue.cue)
+        if dangling(cue) or '"' in cue:
+            self.thoughts.add("dead_end", name=name)
+        else:
+            self.thoughts.add("g_dead_end", name=name, cue=cue)
+
+    def fails(self, clue: Clue, name: str, value: Value) -> None:
+        cue = strip(clue.cue)
+        if (clue.value or not name) and '"' not in cue:
+            self.thoughts.add("g_fails_value", title=value.name, cue=cue)
+        else:
+            self.thoughts.add("g_fails", title=value.name, name=name)
+
+
+def some(ends: Sequence[Far]) -> str:
+    """Names of far ends for a thought; of many, the first."""
+    names = list(dict.fromkeys(end.name for end in ends))
+    return listed(names) if len(names) <= _SHOWN else f"{', '.join(names[:_SHOWN])} and others"
