@@ -199,6 +199,13 @@ class Applications:
         self._config, self._folder = config, folder
         self._idle: list[Application] = []
 
+    @classmethod
+    def of(cls, environment: Site) -> Applications:
+        """Those of ``environment``, ended with it."""
+        found = cls(environment.config, environment.folder)
+        weakref.finalize(environment, found.close)
+        return found
+
     def take(self, *, fresh: bool) -> Application:
         """One that nothing was done in.
 

@@ -76,7 +76,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "23"
+    version: ClassVar[str] = "24"
 
     def __init__(self, config: WebConfig) -> None:
         """
@@ -94,7 +94,7 @@ class WebEnvironment(Environment):
             find_clock()
         self.static_files: dict[str, Reply] = {}
         """Of an application: what was fetched of its files, by address."""
-        self.applications = self._applications()
+        self.applications = Applications.of(self)
         self._executable = find_browser(config.executable)
         self._sandbox = config.sandbox if config.sandbox is not None else os.geteuid() != 0
         kept_apart = {
@@ -125,12 +125,7 @@ class WebEnvironment(Environment):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.applications = self._applications()
-
-    def _applications(self) -> Applications:
-        found = Applications(self.config, self.folder)
-        weakref.finalize(self, found.close)
-        return found
+        self.applications = Applications.of(self)
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return self._tools
