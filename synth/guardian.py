@@ -32,6 +32,9 @@ _LOOK = 0.2
 """Seconds between two looks at the parent, where it can't be waited for (no pidfd)."""
 _PATIENCE = 5.0
 """Seconds that a guardian has to end everything."""
+_LEFT = ("/dev/shm/faketime_shm_{}", "/dev/shm/sem.faketime_sem_{}")
+"""What libfaketime keeps for the process that is loaded with it first, and removes when that one exits by itself, as no
+guardian does. With one of them left, no later process of the same number can start."""
 
 
 def guarded(*command: str, folder: Path | None = None) -> list[str]:
@@ -155,6 +158,9 @@ def _main(parent: int, folder: str, command: list[str]) -> None:
         import shutil
 
         shutil.rmtree(folder, ignore_errors=True)
+    for name in _LEFT:
+        with suppress(OSError):
+            os.unlink(name.format(os.getpid()))
     code = signal.SIGKILL if status is None else status
     if os.WIFSIGNALED(code):
         signal.signal(os.WTERMSIG(code), signal.SIG_DFL) if os.WTERMSIG(code) != signal.SIGKILL else None

@@ -183,8 +183,8 @@ class WebSource(Described):
     state_database: str | None = None
     """Of a command: the SQLite file in the folder that holds the application's state; in place of ``state_path``."""
     fixed_clock: bool = False
-    """Of a command: hold its clock, as that of the pages is held (libfaketime; on Debian: apt-get install faketime).
-    An application that shows or stores times needs it."""
+    """Of a command: hold its clock, as that of the pages is held (libfaketime: the Python package, or
+    faketime of Debian). An application that shows or stores times needs it."""
     restart: bool = True
     """Of a command: False = it goes on running between rollouts, and its files are put back as they were: many times as
     fast where it starts slowly. For an application that keeps in memory nothing but what follows from its files."""

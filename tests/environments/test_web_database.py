@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.server
 import sqlite3
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from synth.environments.trust import untrusted
 from synth.environments.web.application import without_sessions
-from synth.environments.web.clock import Clock
+from synth.environments.web.clock import Clock, find_clock
 from synth.environments.web.database import Unreadable, primary_keys, read_tables
 from synth.environments.web.definition import WebConfig
 from synth.environments.web.server import Reply, Request, forward
@@ -221,3 +221,14 @@ def test_a_picture_that_is_lacking_is_asked_for_once_until_something_is_sent() -
     finally:
         application.shutdown()
         application.server_close()
+
+
+def test_the_clock_of_an_installed_package_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = tmp_path / "libfaketime/vendor/libfaketime/src/libfaketime.so.1"
+    built.parent.mkdir(parents=True)
+    (tmp_path / "libfaketime/__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    with suppress(InputError):  # the system may have none
+        assert find_clock() != built, "it is not built yet"
+    built.touch()
+    assert find_clock() == built

@@ -130,3 +130,20 @@ def test_no_such_program() -> None:
     process = subprocess.run(guarded("no-such-program"), start_new_session=True, capture_output=True, text=True)
     assert process.returncode == NOT_STARTED
     assert process.stderr == "can't start no-such-program: No such file or directory\n"
+
+
+def test_what_a_held_clock_keeps_for_a_guardian_goes_with_it() -> None:
+    """libfaketime names it after the process, and can't start a later one of the same number."""
+    kept = ["/dev/shm/faketime_shm_", "/dev/shm/sem.faketime_sem_"]
+    script = "".join(f": > {name}$PPID; " for name in kept)
+    guardians = [
+        subprocess.Popen(guarded("/bin/sh", "-c", f"{script}echo ready; {then}"), stdout=subprocess.PIPE, text=True)
+        for then in ("exit 3", "kill -9 $$", "exec sleep 600")
+    ]
+    for guardian in guardians:
+        assert guardian.stdout is not None
+        with guardian.stdout:
+            assert guardian.stdout.readline() == "ready\n"
+    end(guardians[-1])
+    assert [guardian.wait(60) for guardian in guardians] == [3, -signal.SIGKILL, -signal.SIGKILL]
+    assert not [name for guardian in guardians for name in kept if Path(f"{name}{guardian.pid}").exists()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from synth.errors import InputError
 __all__ = ["Clock", "find_clock"]
 
 _LIBRARIES = ("libfaketimeMT.so.1", "libfaketime.so.1")
+_BUILT = "vendor/libfaketime/src/libfaketime.so.1"
+"""Where the package keeps what it builds. 0.9.10, the one of Debian 12, makes every ``time.sleep`` of Python fail."""
 _FOLDERS = ("/usr/lib/*/faketime", "/usr/lib*/faketime", "/usr/local/lib/faketime")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _COMPACT = re.compile(r"(\d{8})[T ]?(\d{6}(?:\.\d{3}|\.\d{6})?Z?)")
@@ -29,17 +32,22 @@ _PER_SECOND = (1, 1_000, 1_000_000)
 
 
 def find_clock() -> Path:
-    """libfaketime.
+    """libfaketime: that of the Python package of this name where it is installed, else the system's.
 
     Raises:
         InputError: it is not installed.
     """
+    package = find_spec("libfaketime")
+    if package is not None and package.origin is not None:
+        built = Path(package.origin).parent / _BUILT
+        if built.is_file():
+            return built
     for name in _LIBRARIES:
         for pattern in _FOLDERS:
             for folder in sorted(Path("/").glob(pattern.lstrip("/"))):
                 if (folder / name).is_file():
                     return folder / name
-    mend = "install it (on Debian: apt-get install faketime), or leave the key out"
+    mend = "install it (pip install libfaketime; on Debian: apt-get install faketime), or leave the key out"
     raise InputError("libfaketime is not installed", where="source.fixed_clock", mend=mend)
 
 

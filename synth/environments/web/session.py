@@ -33,6 +33,7 @@ _HELD_BACK = re.compile(r"Not allowed to (?:navigate top frame to|load local res
 _NO_FILES = "Nothing can be downloaded here."
 _FILE_SECONDS = 0.5
 """How long after a page was not opened a file may still come of it."""
+_SCRIPT_FAILED = "A script of the page failed: "
 _MOST_NOTES = 6
 
 
@@ -104,7 +105,7 @@ class Session:
         page.on("download", lambda download: asyncio.ensure_future(self._no_download(download)))
         page.on("filechooser", lambda chooser: self._note("Files can't be chosen here."))
         page.on("console", lambda message: self._hear(str(message.text)))
-        page.on("pageerror", lambda error: self._note(f"A script of the page failed: {short(str(error))}"))
+        page.on("pageerror", lambda error: self._note(f"{_SCRIPT_FAILED}{short(str(error))}"))
         page.on("request", lambda request: self._open.add(request))
         page.on("requestfinished", lambda request: self._open.discard(request))
         page.on("requestfailed", lambda request: self._open.discard(request))
@@ -140,6 +141,8 @@ class Session:
         if "parentId" not in frame:  # nobody tells any more what came of what the page before it had asked for
             here = frame["loaderId"]
             self._loading = {request: asked for request, asked in self._loading.items() if asked[0] == here}
+            # Nor what failed there: often an answer that came no more, which is a matter of time.
+            self._notes = [words for words in self._notes if not words.startswith(_SCRIPT_FAILED)]
 
     def _leaves(self, told: dict[str, Any]) -> None:
         if told["disposition"] == "currentTab":

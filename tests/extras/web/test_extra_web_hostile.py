@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,3 +109,15 @@ def test_a_script_that_fails_is_told(episode: WebEpisode, tmp_path: Path) -> Non
     other = open_web(site=str(tmp_path), html=False).reset(beginning_of(None))
     assert "A script of the page failed: noSuchFunction is not defined" in do(other, "open", url="/").content
     other.close()
+
+
+def test_nothing_is_told_of_a_script_that_failed_on_the_page_before(tmp_path: Path) -> None:
+    leave = "location.href = '/next.html'; noSuchFunction()"
+    (tmp_path / "index.html").write_text(f'<h1>x</h1><button onclick="{leave}">go</button>')
+    (tmp_path / "next.html").write_text("<h1>Next</h1>")
+    with contextlib.closing(open_web(site=str(tmp_path), html=False).reset(beginning_of(None))) as other:
+        do(other, "open", url="/")
+        assert other.seen is not None
+        said = do(other, "click", ref=next(one.ref for one in other.seen.tree.elements if one.name == "go"))
+    assert 'heading 1 "Next"' in said.content
+    assert "failed" not in said.content
