@@ -238,7 +238,8 @@ def test_tests_may_take_longer_than_they_do_on_the_project_as_it_is() -> None:
     assert measured.tested({}).passed == {"test_worker.py::test_work"}
     assert measured.tested(longer).stopped is None
     said = CodeEnvironment(project, seconds=1)
-    assert said.tested({}).stopped == "they took too much processor time"
+    # On a machine that is busy beyond measure the time runs out first.
+    assert said.tested({}).stopped in ("they took too much processor time", "they took too long")
 
 
 def test_a_file_of_tests_that_cannot_be_imported_leaves_the_others() -> None:
