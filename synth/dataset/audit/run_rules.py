@@ -72,8 +72,6 @@ class PlanAudit:
         self._found, self._given = found, given
         self._tasks: dict[str, Task] = {}
         self._runs: dict[str, tuple[History, JsonObject]] = {}
-        self._settings: dict[str, JsonObject] = {}
-        """Of the environment, by run."""
         self._calm: Environment | None = None
         self._real: Environment | None = None
         self._why = "the report does not say in which application"
@@ -202,9 +200,7 @@ class PlanAudit:
             self._found.add(place, run.id, "rerun", str(error))
             return
         self._runs[run.id] = history, facts_of(run)
-        settings = run.details.get("environment")
-        self._settings[run.id] = settings if isinstance(settings, dict) else {}
-        self._again(place, run.id, run, history, facts_of(run), self._settings[run.id])
+        self._again(place, run.id, run, history, facts_of(run))
 
     def _branch(self, place: Place, branch: ContinuationRow) -> None:
         known = self._runs.get(branch.trajectory_id)
@@ -219,8 +215,7 @@ class PlanAudit:
             self._found.add(place, branch.id, "rerun", str(error))
             return
         front = prefix[: max(0, branch.step)]
-        settings = self._settings[branch.trajectory_id]
-        self._again(place, branch.id, branch, (*front, *own), facts, settings)
+        self._again(place, branch.id, branch, (*front, *own), facts)
 
     def _again(
         self,
@@ -229,7 +224,6 @@ class PlanAudit:
         row: TrajectoryRow | ContinuationRow,
         history: History,
         facts: JsonObject,
-        settings: JsonObject,
     ) -> None:
         if self._real is None:
             for rule in ("rerun", "verdict"):
@@ -241,7 +235,7 @@ class PlanAudit:
         try:
             other = _difference(episode, history)
             if other is not None:
-                why = recorded_elsewhere(self._real, task, settings)
+                why = recorded_elsewhere(self._real, task, facts)
                 if why is None:
                     self._found.add(place, name, "rerun", other)
                 else:
