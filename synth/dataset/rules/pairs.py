@@ -144,10 +144,15 @@ def _difference(
 def strength(row: PreferenceRow, known: Known) -> Iterator[str]:
     """Counts, difference and interval fit each other, and speak for the chosen side."""
     of = row.strength
-    if of is not None:
-        yield from measured("strength", of, ("chosen", "rejected"))
-    if row.kind is PairKind.SIBLING and (
-        of is None or of != sibling_strength((of.chosen_successes, of.chosen_n), (of.rejected_successes, of.rejected_n))
+    amiss = [] if of is None else list(measured("strength", of, ("chosen", "rejected")))
+    yield from amiss
+    if (
+        row.kind is PairKind.SIBLING
+        and not amiss  # impossible counts give nothing to compare with
+        and (
+            of is None
+            or of != sibling_strength((of.chosen_successes, of.chosen_n), (of.rejected_successes, of.rejected_n))
+        )
     ):
         yield "strength: is not what the counts of both sides give"
     if row.kind not in _OF_STEPS:
