@@ -33,8 +33,8 @@ _LOOK = 0.2
 _PATIENCE = 5.0
 """Seconds that a guardian has to end everything."""
 _LEFT = ("/dev/shm/faketime_shm_{}", "/dev/shm/sem.faketime_sem_{}")
-"""What libfaketime keeps for the process that is loaded with it first, and removes when that one exits by itself, as no
-guardian does. With one of them left, no later process of the same number can start."""
+"""Shared memory that libfaketime names after the first process that loads it, and removes only when that process exits
+normally, which a guardian never does. A later process with the same ID can't start while it exists."""
 
 
 def guarded(*command: str, folder: Path | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether the result of a step helps: what ``judge`` should say, and what its word is measured against (after ReSeek,
+"""Whether the result of a step helps: the right answer for ``judge``, against which its labels are scored (ReSeek,
 arXiv 2510.00568)."""
 
 from __future__ import annotations

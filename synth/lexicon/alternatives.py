@@ -23,7 +23,7 @@ class Template:
     parts: tuple[str | tuple[Template, ...], ...]
 
     def draw(self, choose: Callable[[int], int]) -> str:
-        """One phrase. ``choose`` gives a number from 0 to below what it is given."""
+        """One phrase. ``choose(n)`` returns a number from 0 to n - 1."""
         return _tidy(self._drawn(choose))
 
     def all(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Templates of thoughts: what they stand for, and that what they write is read back; facts told in words."""
+"""Templates of thoughts: what they expand to, that their output is read back, and facts told in words."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _titles(database: sqlite3.Connection) -> list[str]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_an_open_database_is_put_back_each_time(folder: Path, tmp_path: Path, mode: str) -> None:
-    """Whoever has it open sees what was put back, although its own pages of it are newer; and so does a second one."""
+    """Both open connections see the restored rows, even the one whose cached pages are newer."""
     with closing(_opened(folder / "app.db", mode)) as one, closing(_opened(folder / "app.db", mode)) as other:
         one.execute("create table ticket (id integer primary key autoincrement, title text)")
         one.execute("insert into ticket (title) values ('Pump leaks')")

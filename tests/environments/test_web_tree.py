@@ -400,4 +400,4 @@ def test_what_the_fields_of_an_entry_hold_can_be_looked_up() -> None:
     held = read_page(parse(ENTRY)).facts
     assert held == (("Issue 3", "Title", "Frost alarm does not ring"), ("Issue 3", "Priority", "critical"))
     fresh = ENTRY.replace(": Frost alarm does not ring", "")
-    assert read_page(parse(fresh)).facts == (), "a form that nobody has filled in has its choices all the same"
+    assert read_page(parse(fresh)).facts == (), "an empty form still lists its choices, which state nothing"

@@ -151,7 +151,7 @@ def _lists(run: SaidRun, turn: SaidTurn) -> _Found:
     confirmed = {name for intent, name in turn.notes if intent == "confirm"}
     tried = [name for intent, name in turn.notes if intent == "candidate"]
     tried += [name for intent, name in turn.notes if intent == "candidate_next" and name not in confirmed]
-    # So does a possibility that is confirmed at once: only what was quoted before it is the list it is from.
+    # The same holds for a candidate confirmed in this turn: only a line quoted before it can be its list.
     until = _place_of_candidate(turn) if tried and confirmed.issuperset(tried) and not members else None
     for names in run.listings(turn, until) if members or tried else ():
         if not set(names).isdisjoint(members):

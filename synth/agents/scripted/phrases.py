@@ -126,7 +126,7 @@ class Thoughts:
     ) -> None:
         self._question = question
         self._earlier = earlier
-        # A stream of its own, from where the turn's stands, which is put back: what is said moves nothing that is done.
+        # Wording draws from its own stream, and the turn's is restored, so that wording never changes what is done.
         stands = generator.bit_generator.state
         self.generator = np.random.Generator(np.random.Philox(key=int(generator.integers(2**63))))
         generator.bit_generator.state = stands
@@ -146,8 +146,8 @@ class Thoughts:
         self._parts.append(self._phrase(intent, slots))
 
     def _phrase(self, intent: str, slots: Mapping[str, object]) -> str:
-        """Of a few draws, the first whose template was used once at most in this run; else the least used one. A name
-        keeps its spelling at the start of a sentence, too."""
+        """Of a few draws, the first whose template was used at most once in this run, else the least used one. Names
+        keep their spelling even at the start of a sentence."""
         options = _voice(self._question, intent)
         best, least = "", 0
         for tried in range(_DRAWS):

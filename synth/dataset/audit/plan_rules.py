@@ -18,7 +18,7 @@ _SEEN = "as it is seen"
 
 
 def plan_problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]:
-    """(rule, what is wrong) of a task's plan, carried out from a fresh beginning."""
+    """(rule, what is wrong) of a task's plan, carried out from a fresh start."""
     plan = plan_of(task)
     assert plan is not None
     calls = [ToolCall(id=f"call_{n}", name=c.tool, arguments=c.arguments) for n, c in enumerate(plan.calls)]

@@ -18,7 +18,7 @@ from synth.schemas.tasks import Task
 __all__ = ["NotTheSite", "open_site", "recorded_elsewhere", "site_problems"]
 
 _NOT_COMPARED = {"html": False, "screenshots": False}
-"""Keys of what is kept of pages beside their words, which costs time."""
+"""Turns off what is recorded of pages beside their text: it takes time, and nothing here compares it."""
 
 
 class NotTheSite(Exception):

@@ -111,7 +111,7 @@ class Database:
         """
         before, self._mode = self._mode, mode
         self._over = ""
-        if mode != "engine":  # whose steps nobody counts; and the clock takes longer than most statements of ours
+        if mode != "engine":  # not counted, and reading the clock takes longer than most of its statements
             self._clock = time.thread_time()
         try:
             cursor = self.connection.execute(sql, values)

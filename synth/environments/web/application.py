@@ -348,7 +348,7 @@ class Held:
         application, self.application = self.application, None
         server, self._server = self._server, None
         again = application is not None and sound and not self._fresh and self._environment() is not None
-        if session is not None:  # what it has asked for must not reach an application that was begun again
+        if session is not None:  # its open requests must not reach the application after a restart
             self._browser.leave(session.close(), wait=wait or again)
         if server is not None:
             server.close()

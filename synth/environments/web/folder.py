@@ -48,7 +48,7 @@ class FolderCopy:
             raise NotPutBack(str(error)) from None
 
     def put_back(self) -> None:
-        """Make the folder what it was. A database changes by a transaction of SQLite's, which whoever has it open sees;
+        """Restore the folder. Databases are restored in an SQLite transaction, so open connections see the change;
         other files are written in place.
 
         Raises:

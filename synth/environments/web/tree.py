@@ -61,7 +61,7 @@ class Element:
     near: str = ""
     """What stands in the same item of a list or row of a table, or the heading above it."""
     item: tuple[str, ...] = ()
-    """Of that item or row, what its cells, links and lines say one by one; links first."""
+    """The texts of that item's or row's links, cells and lines, links first."""
     url: str = ""
     """Of a link: where it leads, as the page writes it."""
 

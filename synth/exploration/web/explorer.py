@@ -373,7 +373,7 @@ class WebAttempt:
 
 
 def same_task(row: Any) -> str:
-    """Key of tasks that are one: what is to be done or found out comes to the same, however it is asked for; else one
+    """The same for tasks with the same goal or the same fact asked for, however they are worded; for other tasks, the
     question."""
     goal = Wanted.of(row.details).goal
     if goal is None:

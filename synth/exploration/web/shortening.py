@@ -1,4 +1,4 @@
-"""What of a walk leads straight to what it was good for, as far as addresses tell."""
+"""Leaves detours out of a walk, as far as the addresses of its pages show them."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def plain_clauses(
         if page is None or element is None or element.searches:
             continue
         if action.role == "link" or (action.role == "button" and move == "led" and not filled):
-            # The way there, which is for whoever is asked to find, but for the entry that it leads to.
+            # Navigation: the agent is to find its own way, so only the entry that it leads to is named.
             entry = _entry(element, page, pages[at])
             continue
         if action.role not in TEXT_BOXES and any(text in element.near or text in element.name for text in typed):

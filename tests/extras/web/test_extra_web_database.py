@@ -133,7 +133,7 @@ def test_the_same_is_done_whenever_it_is_done(opened: Callable[..., WebEnvironme
 
 
 def test_one_that_goes_on_running_begins_again(opened: Callable[..., WebEnvironment], tracker: Path) -> None:
-    """Files, tables, ids and the clock are as they were; what is proved is proved in one that has just started."""
+    """Files, tables, ids and the clock are restored, and proofs run in a freshly started application."""
     app = (tracker / "app.py").read_text()
     telling = app.replace("<h1>Tickets</h1>", '<h1>Tickets</h1><p>Process " + str(__import__("os").getpid()) + "</p>')
     noting = telling.replace(

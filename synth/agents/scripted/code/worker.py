@@ -6,6 +6,7 @@ import ast
 import builtins
 import keyword
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _DEFINITION = re.compile(r"^(?:def|class) |\($")
 
 
-class Worker:
+class Worker(ABC):
     """One turn of work. What differs between the two are the methods that choose."""
 
     def __init__(self, prompt: Prompt, history: History, generator: np.random.Generator) -> None:
@@ -36,12 +37,13 @@ class Worker:
 
     # What a player chooses.
 
+    @abstractmethod
     def chosen(self, options: Sequence[Repair]) -> Repair | None:
-        raise NotImplementedError
+        """The repair to try next; None = none of them."""
 
+    @abstractmethod
     def looks_into(self, names: Sequence[str]) -> str | None:
         """Which of the functions in view it looks into next; None = none of them."""
-        raise NotImplementedError
 
     def leaves(self) -> bool:
         """Whether a repair that did not help stays."""

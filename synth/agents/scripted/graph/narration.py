@@ -40,8 +40,7 @@ class GraphNarration(SetQuestions):
             self.thoughts.add("g_quote_plain" if self.thoughts.leads_in else "g_quote", quote=text)
 
     def relations_beside(self, entity: str, way: Listed) -> str:
-        """Names of one or two relations of ``entity`` that are not followed; mostly empty, as it is where there are
-        none."""
+        """One or two relations of ``entity`` that are not followed, to be mentioned; usually empty."""
         names = {item.relation for item in self.seen.listed.get(entity, {}).values()} - {way.relation}
         if not names or float(self.thoughts.generator.random()) >= _BESIDE:
             return ""

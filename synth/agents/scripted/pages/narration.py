@@ -27,7 +27,7 @@ _AMONG = 0.6
 _PLACED = 0.5
 """How often a quotation comes with where on the page it stands."""
 _WANTED = 0.3
-"""How often what a page was opened for is said before what it says."""
+"""How often a thought recalls why the page was opened before it quotes the page."""
 
 
 class PageNarration(LongDocuments):
