@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 
 __all__ = ["Template", "template"]
@@ -34,6 +34,22 @@ class Template:
         """A pattern of all of them, with a group for what stands in each slot. A blank beside alternatives may be
         missing, as it is where one of them is empty."""
         return self._regex()
+
+    def landmarks(self) -> tuple[str, ...]:
+        """Pieces of text of which everything that ``regex`` matches holds at least one; none where slots are all."""
+        return self._landmarks
+
+    @cached_property
+    def _landmarks(self) -> tuple[str, ...]:
+        found: list[tuple[str, ...]] = []
+        for part in self.parts:
+            if isinstance(part, str):
+                found.append((max((piece.strip(" ") for piece in _SLOT.split(part)), key=len),))
+            else:
+                each = [one._landmarks for one in part]
+                found.append(tuple(piece for one in each for piece in one) if all(each) else ())
+        told = [pieces for pieces in found if pieces and all(pieces)]
+        return max(told, key=lambda pieces: min(map(len, pieces)), default=())
 
     def _drawn(self, choose: Callable[[int], int]) -> str:
         return "".join(part if isinstance(part, str) else part[choose(len(part))]._drawn(choose) for part in self.parts)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from synth.agents.contract import Prompt, Step, Turn
-from synth.agents.grounding.said import SaidRun, pattern
+from synth.agents.grounding.said import SaidRun, found_in, pattern
 from synth.agents.grounding.told import clauses
 from synth.agents.scripted.phrases import NOTES, PHRASES, TEMPLATES, read_notes
 from synth.environments.contract import ToolCall, ToolResult
@@ -48,10 +48,26 @@ def test_a_bracket_without_its_other_half_is_an_error(text: str) -> None:
         template(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "landmarks"),
+    [
+        ("I open {title}, then.", (", then.",)),
+        ("[Is it|Could it be] {found}?", ("Is it", "Could it be")),
+        ("[So|] {found} [is|seems] the one.", ("the one.",)),
+        ("[{a}|I see] {b}", ()),
+        ("{a} {b}", ()),
+    ],
+)
+def test_each_match_holds_one_of_the_landmarks(text: str, landmarks: tuple[str, ...]) -> None:
+    assert template(text).landmarks() == landmarks
+
+
 def test_every_phrasing_is_read_back() -> None:
     for intent in TEMPLATES:
         for phrase in PHRASES[intent]:
-            assert pattern(intent).fullmatch(re.sub(r"\{\w+\}", "Korvan Works", phrase)), (intent, phrase)
+            told = re.sub(r"\{\w+\}", "Korvan Works", phrase)
+            assert pattern(intent).fullmatch(told), (intent, phrase)
+            assert next(found_in(intent, told), None) is not None, (intent, phrase)
 
 
 def test_no_name_runs_into_the_word_behind_it() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from synth.agents.contract import History, Prompt
-from synth.agents.grounding.said import SaidRun, SaidTurn, named_in, pattern, says
+from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, named_in, pattern, says
 from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.phrases import PHRASES
 from synth.environments.contract import ToolCall
@@ -183,7 +183,7 @@ def _passed(run: SaidRun, turn: SaidTurn, names: Sequence[str], tried: Sequence[
     before = names[: next(at for at, name in enumerate(names) if name in tried)]
     earlier = run.turns[: turn.number + 1]
     gone = {name for one in earlier for intent, name in one.notes if intent in ("dismiss", "strike", *_TRIED)}
-    kinds = " ".join(found.group() for one in earlier for found in pattern("of_kind").finditer(one.thought))
+    kinds = " ".join(found.group() for one in earlier for found in found_in("of_kind", one.thought))
     for name in before:
         if name not in gone and not named_in(kinds, name) and not named_in(run.question, name):
             yield name
@@ -192,7 +192,7 @@ def _passed(run: SaidRun, turn: SaidTurn, names: Sequence[str], tried: Sequence[
 def _silent(run: SaidRun, turn: SaidTurn) -> _Found:
     """Over pages: what is said to be silent on a name is."""
     for title, page in run.pages(turn.number).items():
-        for match in pattern("dismiss_why_silent").finditer(turn.thought):
+        for match in found_in("dismiss_why_silent", turn.thought):
             groups = [group for group in match.groups() if group]
             name = next((group for group in groups if group != title), None)
             if title in groups and name is not None and any(named_in(text, name) for text in page):
@@ -213,7 +213,7 @@ def _sets(run: SaidRun, turn: SaidTurn) -> _Found:
         yield from ((Flaw.UNTOLD, name) for name in members if name not in about)
     noted = [phrase.format(found=name) for intent, name in turn.notes for phrase in PHRASES[intent]]
     ends = [turn.thought.rfind(text) + len(text) for text in noted if text in turn.thought]
-    ends += [listed.end() for intent in ("all_listed", "members") for listed in pattern(intent).finditer(turn.thought)]
+    ends += [listed.end() for intent in ("all_listed", "members") for listed in found_in(intent, turn.thought)]
     conclusion = turn.thought[max(ends, default=0) :]
     yield from ((Flaw.COMPARISON, name) for name in members if not named_in(conclusion, name))
 
@@ -289,7 +289,7 @@ def _last_find(run: SaidRun, before: int) -> str:
 def _checks(run: SaidRun, turn: SaidTurn) -> _Found:
     said = None
     for intent in ("check_condition", "check_that"):
-        for match in pattern(intent).finditer(turn.thought):
+        for match in found_in(intent, turn.thought):
             said = match if said is None or match.end() > said.end() else said
     if said is None or run.history[turn.number].turn.calls:
         return
@@ -328,7 +328,7 @@ def _deeds(run: SaidRun, turn: SaidTurn) -> _Found:
 
 
 def _others(run: SaidRun, turn: SaidTurn) -> _Found:
-    said = pattern("crosscheck_none").search(turn.thought)
+    said = says(("crosscheck_none",), turn.thought)
     if said is None or turn.number == 0:
         return
     name = next(group for group in said.groups() if group)

@@ -19,7 +19,7 @@ from synth.environments.shown import Hits
 from synth.lexicon.alternatives import template
 from synth.text.words import fold
 
-__all__ = ["SaidRun", "SaidTurn", "named_in", "pattern", "says"]
+__all__ = ["SaidRun", "SaidTurn", "found_in", "named_in", "pattern", "says"]
 
 _QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
 _LABEL = re.compile(r"\s*\([^()]*\)$")
@@ -32,8 +32,22 @@ def pattern(intent: str) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<=\s)|\A)(?:{'|'.join(options)})(?=\s|\Z)") if options else re.compile(r"(?!)")
 
 
+@lru_cache(maxsize=256)
+def _landmarks(intent: str) -> tuple[str, ...]:
+    """Pieces of text of which each phrasing of ``intent`` holds one; the empty text where that can't be said."""
+    return tuple(piece for text in TEMPLATES.get(intent, ()) for piece in template(text).landmarks() or ("",))
+
+
+def found_in(intent: str, thought: str) -> Iterator[re.Match[str]]:
+    """Every place where ``thought`` says ``intent``, in any phrasing of it."""
+    # Most thoughts hold no word of most phrases: to look for words costs a hundredth of looking for patterns.
+    if not any(piece in thought for piece in _landmarks(intent)):
+        return iter(())
+    return pattern(intent).finditer(thought)
+
+
 def says(intents: Sequence[str], thought: str) -> re.Match[str] | None:
-    return next((found for intent in intents if (found := pattern(intent).search(thought)) is not None), None)
+    return next((found for intent in intents if (found := next(found_in(intent, thought), None)) is not None), None)
 
 
 def named_in(text: str, name: str) -> bool:
