@@ -196,9 +196,11 @@ def core_of(link: Link, known: Phrase, head: str) -> Core:
     whom = "whom" if link.person else f"which {head}"
     heavy = known.weight > NOMINAL
     finite = [
-        mark(link.number, f"{wh} {predicate.finite(known.text, heavy=heavy)}") for predicate in _said(link, heavy, head)
+        (predicate.clausal, mark(link.number, f"{wh} {predicate.finite(known.text, heavy=heavy)}"))
+        for predicate in _said(link, heavy, head)
     ]
-    direct, clauses = list(finite), list(finite)
+    direct = [text for clausal, text in finite if not clausal]  # "which region is where it lies": only if nothing else
+    clauses = list(direct)
     if not heavy:
         for predicate in link.undergoes():
             if predicate.tail.startswith("among"):
@@ -206,6 +208,7 @@ def core_of(link: Link, known: Phrase, head: str) -> Core:
             ways = {"person": link.person, "strand": known.weight == NAME}
             direct += [mark(link.number, text) for text in predicate.questions(whom, known.text, **ways)]
             clauses += [mark(link.number, text) for text in predicate.clauses(whom, known.text, **ways)]
+    direct, clauses = (found or [text for _, text in finite] for found in (direct, clauses))
     nominal = [phrase.text for phrase in nominal_phrases(link, known)]
     if link.person:
         verb = "was" if link.wording.past else "is"
@@ -213,10 +216,10 @@ def core_of(link: Link, known: Phrase, head: str) -> Core:
         clauses += [f"who {text} {verb}" for text in nominal if not heavy]
     else:
         for text in nominal:
-            plain = f" {strip_marks(text)} "
-            if f" {head} " not in plain:
+            words = f" {strip_marks(text)} "
+            if f" {head} " not in words:
                 direct.append(f"which {head} is {text}")
-            elif plain.startswith(f" the {head} of "):
+            elif words.startswith(f" the {head} of "):
                 direct.append(f"what is {text}")
                 clauses.append(f"what {text} is")
     described = tuple(phrase.text for way in noun_phrases(link, known, head) for phrase in way)
