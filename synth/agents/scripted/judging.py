@@ -56,7 +56,7 @@ class Judging:
             turn = turn.model_copy(update={"thought": words.text()})
             return Decision(turn, (), decision.source, decision.shown)
         if JUDGE.name in names and turn.calls and history and history[-1].results:
-            known = helps(self._task, history[-1]) if self.privileged else None
+            known = helps(self._task, history, len(history) - 1) if self.privileged else None
             said = _call(JUDGE, _goes_on(turn, history[-1]) if known is None else known)
             turn = turn.model_copy(update={"calls": (said, *turn.calls)})
         return Decision(turn, decision.injected, decision.source, decision.shown)

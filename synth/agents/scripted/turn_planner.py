@@ -360,10 +360,10 @@ class SetQuestions(TurnPlanner):
         wanted = self.state.untold(number)
         if self._introduces(number, wanted):
             cue = strip(clue.cue)
-            if dangling(cue) or '"' in cue or _OF_ONE.search(cue):
-                self.thoughts.add("each_plain")
-            else:
-                self.thoughts.add("each", cue=cue)
+            # "how many people live in the cities on the River Orl" is said of all of them, and not of each.
+            of_all = any(one.name and one.name in cue for one in self.state.reading.clues if one is not clue)
+            plain = of_all or dangling(cue) or '"' in cue or _OF_ONE.search(cue) is not None
+            self.thoughts.add("each_plain" if plain else "each", cue=cue)
         needs: list[Need] = []
         later: list[Value] = []
         for value in wanted:

@@ -21,7 +21,7 @@ def judged_right(task: Task, history: History) -> tuple[bool | None, ...]:
     right: list[bool | None] = []
     for number, step in enumerate(history):
         useful, may = said_of(step, JUDGE), said_of(step, CHECK)
-        helped = helps(task, history[number - 1]) if useful is not None and number else None
+        helped = helps(task, history, number - 1) if useful is not None and number else None
         if helped is not None:
             right.append(useful == helped)
         else:

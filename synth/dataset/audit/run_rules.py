@@ -275,8 +275,18 @@ def _difference(episode: Episode, history: History) -> str | None:
                 continue  # what an agent says is no call of the environment
             now: Any = episode.step(call)
             if now.content != before.content:
-                return f"turn {number}: {call.name} answers {now.content[:100]!r}, not {before.content[:100]!r}"
+                got, told = _apart(now.content, before.content)
+                return f"turn {number}: {call.name} answers {got!r}, not {told!r}"
     return None
+
+
+def _apart(now: str, before: str) -> tuple[str, str]:
+    """Of two texts what stands where they part, with a few words before it."""
+    unlike = (at for at, (one, other) in enumerate(zip(now, before, strict=False)) if one != other)
+    same = next(unlike, min(len(now), len(before)))
+    start = max(0, same - 40) if same > 60 else 0
+    mark = "..." if start else ""
+    return f"{mark}{now[start : start + 100]}", f"{mark}{before[start : start + 100]}"
 
 
 RUN_RULES: Mapping[str, str] = {

@@ -34,6 +34,8 @@ _NO_FILES = "Nothing can be downloaded here."
 _FILE_SECONDS = 0.5
 """How long after a page was not opened a file may still come of it."""
 _SCRIPT_FAILED = "A script of the page failed: "
+_ERROR_NAME = re.compile(r"^\w*Error: ")
+_STACK = re.compile(r"\n\s+at ")
 _MOST_NOTES = 6
 
 
@@ -105,7 +107,6 @@ class Session:
         page.on("download", lambda download: asyncio.ensure_future(self._no_download(download)))
         page.on("filechooser", lambda chooser: self._note("Files can't be chosen here."))
         page.on("console", lambda message: self._hear(str(message.text)))
-        page.on("pageerror", lambda error: self._note(f"{_SCRIPT_FAILED}{short(str(error))}"))
         page.on("request", lambda request: self._open.add(request))
         page.on("requestfinished", lambda request: self._open.discard(request))
         page.on("requestfailed", lambda request: self._open.discard(request))
@@ -122,7 +123,9 @@ class Session:
         for event in ("Page.frameStoppedLoading", "Page.navigatedWithinDocument", "Page.frameDetached"):
             wire.on(event, lambda told: self._leaving.pop(told["frameId"], None))
         wire.on("Page.frameNavigated", self._arrived)
-        await asyncio.gather(wire.send("Network.enable"), wire.send("Page.enable"))
+        # Not Playwright's "pageerror": that comes by another way, and so perhaps after the page that follows.
+        wire.on("Runtime.exceptionThrown", self._script_failed)
+        await asyncio.gather(*(wire.send(f"{domain}.enable") for domain in ("Network", "Page", "Runtime")))
 
     def _asked(self, told: dict[str, Any]) -> None:
         self._loading[told["requestId"]] = (told["loaderId"], told["request"]["url"])
@@ -143,6 +146,13 @@ class Session:
             self._loading = {request: asked for request, asked in self._loading.items() if asked[0] == here}
             # Nor what failed there: often an answer that came no more, which is a matter of time.
             self._notes = [words for words in self._notes if not words.startswith(_SCRIPT_FAILED)]
+
+    def _script_failed(self, told: dict[str, Any]) -> None:
+        details = told["exceptionDetails"]
+        thrown = details.get("exception", {})
+        said = str(thrown.get("description") or thrown.get("value") or details["text"])
+        words = _ERROR_NAME.sub("", _STACK.split(said, maxsplit=1)[0])
+        self._note(f"{_SCRIPT_FAILED}{short(words)}")
 
     def _leaves(self, told: dict[str, Any]) -> None:
         if told["disposition"] == "currentTab":

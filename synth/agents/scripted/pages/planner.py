@@ -309,8 +309,13 @@ class PageReader(PageNarration):
 
     def _comment_on_check(self, value: Value, page: SeenDocument | None) -> None:
         if page is not None and self._just_read(page):
-            others = {v.name for v in self.state.values.values()} | {c.name for c in self.state.reading.clues}
+            clues, values = self.state.reading.clues, self.state.values
+            others = {one.name for one in values.values()} | {clue.name for clue in clues}
+            led = [number for number, clue in enumerate(clues) if values.get(clue.target) == value]
             for sentence in page.sentences():
+                # Who is rector of a university need not have studied there.
+                if led and all(self.chooser.denies(number, sentence) for number in led):
+                    continue
                 if any(other and other in sentence.text for other in others - {value.name}) and quotable(sentence.text):
                     self.thoughts.add("verified_says", quote=sentence.text)
                     return
