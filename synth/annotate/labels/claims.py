@@ -13,7 +13,7 @@ that meet both, and what may meet one of them is not held against anybody.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from synth.agents.contract import History
@@ -110,7 +110,8 @@ def false_claims(task: Task, history: History, wrong_answer: str | None) -> tupl
             elif (page := _page_put_aside(view, said, names)) is not None:
                 found.append(Claim(number, f"rules out {page}, which the walk needs"))
             elif members and not _TAKES_OFF.search(said):
-                found += (Claim(number, *claim) for claim in _of_set(view, members, listed, said, names))
+                written = {name: _as_written(name, sentence) for name in names}
+                found += (Claim(number, *claim) for claim in _of_set(view, members, listed, said, written))
             if not _reports(view, sentence):
                 found += (Claim(number, why) for why in _of_values(view, numbers, said, sentence))
             found += (
@@ -161,8 +162,9 @@ def _page_put_aside(view: EvidenceView, sentence: str, names: set[str]) -> str |
 
 
 def _of_set(
-    view: EvidenceView, members: Sequence[Hop], listed: _List, sentence: str, names: set[str]
+    view: EvidenceView, members: Sequence[Hop], listed: _List, sentence: str, names: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
+    """``names``: those in the sentence, each with the way it is written there; ``sentence`` is without them."""
     sources = {words_of(name) for hop in view.task.walk.hops for name in names_of(hop.source)}
     own = {name for name in names if name not in sources or any(_is(view, name, hop) for hop in members)}
     if _CLOSES.search(sentence):
@@ -178,7 +180,7 @@ def _of_set(
         for name in sorted(own):
             documents = sorted(view.named[name])
             if not any(_could_be(view.task, members, document) for document in documents):
-                said = f"lists {_as_written(name, sentence)}, which is none of them"
+                said = f"lists {names[name]}, which is none of them"
                 yield said, documents[0] if len(documents) == 1 else ""
     elif not names and (title := _unlinked(sentence)):
         known = [view.task.question, *(name for hop in members for name in names_of(hop.target))]
