@@ -38,7 +38,11 @@ def _targets(run: Run) -> Iterator[tuple[Part, tuple[Message, ...], Message]]:
 def _record(
     part: Part, run: Run, about: About, cut: int, before: tuple[Message, ...], asked: str, said: Record
 ) -> Record:
-    prompt = [*(as_chat(message, about) for message in before), {"role": "user", "content": asked}]
+    prompt = [as_chat(message, about) for message in before]
+    # Several chat templates refuse two messages of the user in a row.
+    if prompt and prompt[-1]["role"] == "user" and isinstance(prompt[-1]["content"], str):
+        asked = f"{prompt.pop()['content']}\n\n{asked}"
+    prompt.append({"role": "user", "content": asked})
     return {
         "prompt": prompt,
         "completion": [{"role": "assistant"} | said],

@@ -40,7 +40,7 @@ def masked(thought: str) -> list[str]:
 
 
 def _grams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(words[at : at + n]) for at in range(len(words) - n + 1))
+    return Counter(zip(*(words[at:] for at in range(n)), strict=False))
 
 
 def distinct(thoughts: Sequence[Sequence[str]]) -> float:
@@ -59,10 +59,12 @@ def self_bleu(thoughts: Sequence[Sequence[str]]) -> float:
     precisions: list[list[float]] = [[] for _ in thoughts]
     for n in range(1, _N + 1):
         counts = [_grams(words, n) for words in thoughts]
-        most: dict[tuple[str, ...], list[int]] = {}  # the two greatest counts in one thought
+        most: dict[tuple[str, ...], tuple[int, int]] = {}  # the two greatest counts in one thought
         for own in counts:
             for gram, count in own.items():
-                most[gram] = sorted((*most.get(gram, (0, 0)), count))[-2:]
+                second, first = most.get(gram, (0, 0))
+                if count > second:
+                    most[gram] = (first, count) if count > first else (count, first)
         for precision, own in zip(precisions, counts, strict=True):
             if own:
                 shared = sum(min(count, most[gram][0 if most[gram][1] == count else 1]) for gram, count in own.items())

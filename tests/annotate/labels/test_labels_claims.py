@@ -91,7 +91,9 @@ ALL = "I add Ilse Brandt. One of them is Jon Maak. Edda Torrin belongs on the li
         ),
         pytest.param("Among them is Dessau Ferry.", "lists Dessau Ferry, which", id="none of them"),
         pytest.param("I add these: Ilse Brandt; Jon Maak; Edda Torrin. No more turn up.", None, id="all at once"),
-        pytest.param("I add these: Ilse Brandt; Dessau Ferry.", "lists Dessau Ferry, which", id="one of several is none"),
+        pytest.param(
+            "I add these: Ilse Brandt; Dessau Ferry.", "lists Dessau Ferry, which", id="one of several is none"
+        ),
         pytest.param("I add these: Ilse Brandt; Jon Maak. No more turn up.", "without Edda Torrin", id="two of three"),
         pytest.param("Let me see if something else on Jon Maak speaks against this.", None, id="to ask is no claim"),
         pytest.param("That puts Scholars on the list.", "Scholars", id="a word that is not a page"),

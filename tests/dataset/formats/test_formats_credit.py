@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,9 @@ def test_a_tool_and_its_arguments_are_two_targets() -> None:
     first, second = records("trl-arguments", run)
     assert [json.loads(one["completion"][0]["content"]) for one in (first, second)] == [{"query": "Place 0"}] * 2
     assert (first["tool"], second["tool"]) == ("search", "find")
+    for row in (choice, first, second):
+        roles = [message["role"] for message in row["prompt"]]
+        assert all(pair != ("user", "user") for pair in pairwise(roles)), "several chat templates refuse that"
     assert "find" in second["prompt"][-1]["content"]
     assert [tool["function"]["name"] for tool in json.loads(first["tools"])] == ["search"]
 
