@@ -169,7 +169,7 @@ def unsearched(history: History) -> Iterator[History]:
             )
             other = next((name for name in title or () if name not in asked), None)
             if other is not None:
-                yield rewritten(history, turn, thought.replace(found.group(), f"Nothing else turns up about {other}."))
+                yield rewritten(history, turn, thought.replace(found.group(), f"I find no others for {other}."))
 
 
 def another_page(history: History) -> Iterator[History]:
@@ -188,6 +188,21 @@ def another_page(history: History) -> Iterator[History]:
 def undone(history: History) -> Iterator[History]:
     last = len(history) - 1
     yield rewritten(history, last, f"I search for it. Let me rephrase the search. {history[last].turn.thought}")
+
+
+def read_before(history: History) -> Iterator[History]:
+    """It says that no other result mentions a name, and one does that was read before."""
+    for turn, thought in thoughts(history):
+        found = said("crosscheck_read").search(thought)
+        if found is not None:
+            name = next(group for group in found.groups() if group)
+            yield rewritten(history, turn, f"No other page among the results mentions {name}.")
+
+
+def one_start(history: History) -> Iterator[History]:
+    names = [str(call.arguments.get("query", "")) for call in history[0].turn.calls]
+    if names[1:]:
+        yield rewritten(history, 0, f"Step one is to learn about {names[0]}. I search for {names[0]}.")
 
 
 def other_results(history: History) -> Iterator[History]:
@@ -258,6 +273,8 @@ PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "a list that was not searched for": ("pages", Flaw.UNSEARCHED, unsearched),
     "a search that is not made": ("pages", Flaw.UNDONE, undone),
     "results that speak of it": ("pages", Flaw.OTHERS, other_results),
+    "a page that speaks of it and was read": ("pages", Flaw.OTHERS, read_before),
+    "a start in one place": ("pages", Flaw.AT_ONCE, one_start),
     "another page than it says": ("pages", Flaw.OTHER, another_page),
     "another entity than it says": ("graph", Flaw.OTHER, another_page),
 }

@@ -89,7 +89,9 @@ class Flaw(StrEnum):
     UNDONE = "no such call"
     """It says that it searches, opens or looks something up, and does not."""
     OTHERS = "other results speak of it"
-    """It says that no other result speaks of a name, and one does that was not read."""
+    """It says that no other result speaks of a name, or none that it has not read, and one does."""
+    AT_ONCE = "begins in one place and looks in several"
+    """It says that it begins with one name and comes to the rest later, and looks up several in that turn."""
     OTHER = "opens something else"
     """It opens what its thought does not name."""
 
@@ -328,16 +330,25 @@ def _deeds(run: SaidRun, turn: SaidTurn) -> _Found:
 
 
 def _others(run: SaidRun, turn: SaidTurn) -> _Found:
-    said = says(("crosscheck_none",), turn.thought)
-    if said is None or turn.number == 0:
+    intents = ("crosscheck_none", "crosscheck_read")
+    intent = next((one for one in intents if says((one,), turn.thought) is not None), None)
+    said = says(intents, turn.thought)
+    if intent is None or said is None or turn.number == 0:
         return
     name = next(group for group in said.groups() if group)
     read = {run.titles.get(target, target) for target in _opened(run, turn.number)}
     for result in run.history[turn.number - 1].results:
         shown = observe(result.content)
         for hit in shown.hits if isinstance(shown, Hits) else ():
-            if hit.title not in read and not same_name(hit.title, name) and named_in(hit.text, name):
+            known = intent == "crosscheck_read" and hit.title in read
+            if not known and not same_name(hit.title, name) and named_in(hit.text, name):
                 yield Flaw.OTHERS, hit.title
+
+
+def _at_once(run: SaidRun, turn: SaidTurn) -> _Found:
+    said = says(("plan", "plan_many"), turn.thought)
+    if said is not None and len(run.history[turn.number].turn.calls) > 1:
+        yield Flaw.AT_ONCE, said.group()
 
 
 def _opened(run: SaidRun, before: int) -> Iterator[str]:
@@ -374,4 +385,4 @@ def _inside(call: ToolCall, document: str) -> bool:
     return call.name in ("find", "outline") or str(call.arguments.get("document", "")).split("#", 1)[0] == document
 
 
-_RULES = (_lists, _silent, _sets, _dismissals, _searches, _matches, _checks, _opens, _deeds, _others)
+_RULES = (_lists, _silent, _sets, _dismissals, _searches, _matches, _checks, _opens, _deeds, _others, _at_once)

@@ -199,7 +199,7 @@ class TurnPlanner(ABC):
         guess = value.name if value is not None else self._operations.partial() or self.chooser.guess()
         if guess is not None:
             return self._answer("answer_guess", guess)
-        self.thoughts.add("give_up")
+        self.thoughts.add("give_up" if self.seen.turns else "give_up_start")
         return Turn(thought=self.thoughts.text(), said=None, answer=None)
 
     def _answer(self, intent: str, answer: str) -> Turn:
@@ -279,9 +279,9 @@ class TurnPlanner(ABC):
             others = starts
         return list({fold(one): one for one in (name, *others) if one}.values())[:AT_ONCE]
 
-    def _begin(self, number: int, name: str) -> None:
+    def _begin(self, number: int, name: str, others: Sequence[str] = ()) -> None:
         clues = self.state.reading.clues
-        if self.seen.turns == 0 and not clues[number].every:
+        if self.seen.turns == 0 and not clues[number].every and not others:
             many = sum(clue.target == clues[number].target for clue in clues) > 1
             self.thoughts.add("plan_many" if many else "plan", name=name)
 

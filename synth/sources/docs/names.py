@@ -229,10 +229,26 @@ def term_name(text: str, group: str) -> Named | None:
         return None
     if re.fullmatch(r"[\d.]+", bare) or (not any(c.isalpha() for c in bare) and len(bare) > 3):
         return None
+    if re.fullmatch(r"([a-z][\w-]+) \1", bare):
+        bare = bare.split(" ", 1)[0]  # an option and its argument: "dscp dscp"
     kind = group
     if re.fullmatch(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+", bare) and group in ("", "variable"):
         kind = "environment variable" if group else "constant"
-    return Named(bare, kind or "term", _forms(text, bare))
+    return Named(bare, kind or "term", (*_forms(text, bare), *_without_argument(bare)))
+
+
+_ARGUMENT = re.compile(
+    r"(?:number|string|text|name|\w*filename|file|path|dir|directory|value|time|seconds|milliseconds|minutes|interval"
+    r"|address|addr|host|hostname|port|size|count|integer|int|level|mask|prefix|id|\w+ID|key|keyid|version|list|mode"
+    r"|type|format|\w+name|\w+path)$"
+)
+
+
+def _without_argument(name: str) -> tuple[str, ...]:
+    """What an option is called without the argument that is shown with it: "stratum number" is the option "stratum"."""
+    first, _, rest = name.partition(" ")
+    takes = bool(rest) and all(word == first or _ARGUMENT.match(word) for word in rest.split())
+    return (first,) if takes and re.fullmatch(r"[a-z][\w.-]+", first) else ()
 
 
 def _forms(text: str, name: str) -> tuple[str, ...]:

@@ -34,11 +34,13 @@ _DEFAULTS = (
     re.compile(rf"^(?:Default|default)(?: value)?(?::| is) {_VALUE}\.?$"),
 )
 _OTHER = re.compile(
-    r"(?:the )?((?!(?:default|following|this|the|an?|each|every|any|such|that|no|same|other)\b)[\w.:$-]+) "
-    r"(?:parameter|option|setting|directive|variable|flag|argument)\b",
+    r"(?:the )?((?!(?:default|following|this|the|an?|each|every|any|such|that|no|same|other|it|which|value)\b)"
+    r"[\w.:$-]+) "
+    r"(?:(?:parameter|option|setting|directive|variable|flag|argument)\b|defaults to (?=\S))",
     re.IGNORECASE,
 )
-"""A sentence that begins with another thing's name: "The reject_code parameter specifies ... (default: 450)"."""
+"""A sentence that begins with another thing's name: "The reject_code parameter specifies ... (default: 450)", "The
+sortorder defaults to ..."."""
 _NO_VALUE = frozenset(
     "the a an to that this not in of only no use used set if when as for all any both either determined derived based "
     "whatever same one it its taken now also and or is are was be with from by at on usually generally always "

@@ -114,6 +114,8 @@ def tell(
     if before >= len(_ORDINALS):
         return None  # a fifth city could not be told from the others
     refer = Phrase(f"{_REFERENCES[before] or choose(rng, ('that', 'this'))} {head}", NAME)
+    if any(link.noun.heads[0] == head for link in part[:-1]):
+        return None  # "that person" would be either of two
     if first and (described := _described(part, known, rng)):
         return choose(rng, [text for phrase in described for text in topics(phrase)]), refer, "topic"
     options: dict[str, list[str]] = {}

@@ -62,18 +62,20 @@ def pick(links: Sequence[Link], rng: np.random.Generator, *, relative: bool = Fa
             found = [predicate for predicate in found if not predicate.tail]
         if not found:
             return []
-        fitting[link.number] = found
+        fitting[link.number] = [p for p in found if not (link.heavy and p.said_in(link.known))] or found
     chosen: dict[int, Predicate] = {}
     for link in sorted(links, key=lambda link: len(fitting[link.number])):
-        said = {(predicate.base, predicate.middle) for predicate in chosen.values()}
-        fresh = [p for p in fitting[link.number] if (p.base, p.middle) not in said]
+        said = {_verb(predicate) for predicate in chosen.values()}
+        fresh = [p for p in fitting[link.number] if _verb(p) not in said]
         chosen[link.number] = choose(rng, fresh or fitting[link.number])  # not "lies at 36 metres and lies in Weninga"
     return [(link, chosen[link.number]) for link in sorted(links, key=lambda link: link.heavy)]
 
 
-def joined(
-    picked: Sequence[tuple[Link, Predicate]], rng: np.random.Generator, *, plural: bool = False, also: bool = False
-) -> str:
+def _verb(predicate: Predicate) -> tuple[str, str]:
+    return predicate.base, predicate.middle if predicate.auxiliary else ""
+
+
+def joined(picked: Sequence[tuple[Link, Predicate]], rng: np.random.Generator, *, plural: bool = False) -> str:
     """Coordinated predicates: "was born in X, studied at Y and taught at Z"; a repeated auxiliary may be left out."""
     parts = []
     elide = all(p.participle for _, p in picked) and len({p.first for _, p in picked}) == 1 and rng.random() < 0.5
@@ -82,7 +84,7 @@ def joined(
         said, known = predicate, link.known
         if predicate.prep == "in" and not predicate.tail and known in (other.known for other, _ in picked[:place]):
             said, known = replace(predicate, prep=""), "there"  # "was born in that city and died there"
-        text = said.finite(known, heavy=link.heavy, plural=plural, also=also and place == 0, elided=left_out)
+        text = said.finite(known, heavy=link.heavy, plural=plural, elided=left_out)
         parts.append(mark(link.number, text))
     return listed(parts)
 
@@ -107,7 +109,7 @@ def _plain(
     if others:
         same = "the same person" if person else "it"
         families["quiz"] = [
-            f"this {head} {joined(first, rng)}. {capitalise(same)} {joined(others, rng, also=True)}. {ending}?"
+            f"this {head} {joined(first, rng)}. {capitalise(same)} {joined(others, rng)}. {ending}?"
             for ending in endings
         ]
         that = "who" if person else "that"

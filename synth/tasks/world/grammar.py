@@ -92,11 +92,6 @@ class Predicate:
         return self.first in (self.base + "s", self.base + "es", self.base[:-1] + "ies")
 
     @property
-    def _possesses(self) -> bool:
-        """Whether "has" is the main verb: "has a score by", not "has been in use since"."""
-        return self.first == "has" and self.middle.split(" ")[0] not in ("been", "existed")
-
-    @property
     def plain_plural(self) -> bool:
         """Whether the plural needs no more than another verb: not "are a landmark of", "have its seat in"."""
         words = {*self.middle.split(), *self.tail.split()}
@@ -123,14 +118,17 @@ class Predicate:
             and not self.clausal
         )
 
+    def said_in(self, text: str) -> bool:
+        """Whether ``text`` uses the verb: not "is situated in a city which is situated in X"."""
+        words = [self.middle.partition(" ")[0]] if self.auxiliary and self.middle else [self.first, self.base]
+        return not {*strip_marks(text).split()}.isdisjoint(words)
+
     def fits(self, heavy: bool) -> bool:
         """Whether a heavy object can stand in the predicate: "is led by X as rector" has no place for one."""
         return not (heavy and self.tail and (self.prep or self.clausal))
 
-    def finite(
-        self, obj: str, *, heavy: bool = False, plural: bool = False, also: bool = False, elided: bool = False
-    ) -> str:
-        """The predicate over its object: "was born in X"; ``plural`` "were born in X"; ``also`` "was also born in X";
+    def finite(self, obj: str, *, heavy: bool = False, plural: bool = False, elided: bool = False) -> str:
+        """The predicate over its object: "was born in X"; ``plural`` "were born in X";
         ``elided`` "born in X" (for auxiliaries only: the second of two coordinated verbs). A ``heavy`` object goes
         last: "has X as its mayor", but "has as its mayor the person who ..."."""
         first = self.first
@@ -138,8 +136,6 @@ class Predicate:
             first = _PLURAL[first] if self.auxiliary else (self.base if self.present else first)
         if elided and self.auxiliary:
             first = ""
-        if also:
-            first = f"also {first}" if not self.auxiliary or self._possesses else f"{first} also"
         if heavy and self.tail:
             return tidy(f"{first} {self.middle} {self.tail} {obj}")
         return tidy(f"{first} {self.middle} {self._object(obj)}")

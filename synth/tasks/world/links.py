@@ -96,7 +96,8 @@ def choose(rng: np.random.Generator, options: Sequence[T]) -> T:
 def _fill(template: str, known: Phrase) -> str | None:
     """The template with its slot filled, or None when the phrase is too heavy for the place of the slot."""
     if "{x's}" in template:
-        return template.replace("{x's}", possessive(known.text)) if known.weight == NAME else None
+        plain = known.weight == NAME and not known.text.endswith(")")  # not "Lamps (1904 film)'s director"
+        return template.replace("{x's}", possessive(known.text)) if plain else None
     final = template.rstrip("?").endswith("{x}")
     if known.weight > NOMINAL and not final:
         return None
@@ -170,10 +171,11 @@ def statements(link: Link, known: Phrase, sought: str) -> list[str]:
     ]
 
 
-def _said(link: Link, heavy: bool, head: str) -> list[Predicate]:
-    """Predicates over the known end. A heavy one stands best at the end: "has as its mayor the person who ..." is the
-    last resort."""
+def _said(link: Link, known: str, heavy: bool, head: str) -> list[Predicate]:
+    """Predicates over the known end, without one that its description says already where there are others. A heavy one
+    stands best at the end: "has as its mayor the person who ..." is the last resort."""
     found = [p for p in link.does() if p.fits(heavy) and not _echoes(p, head)]
+    found = [p for p in found if not (heavy and p.said_in(known))] or found
     return [p for p in found if not (heavy and (p.tail or p.clausal))] or found
 
 
@@ -197,7 +199,7 @@ def core_of(link: Link, known: Phrase, head: str) -> Core:
     heavy = known.weight > NOMINAL
     finite = [
         (predicate.clausal, mark(link.number, f"{wh} {predicate.finite(known.text, heavy=heavy)}"))
-        for predicate in _said(link, heavy, head)
+        for predicate in _said(link, known.text, heavy, head)
     ]
     direct = [text for clausal, text in finite if not clausal]  # "which region is where it lies": only if nothing else
     clauses = list(direct)
@@ -232,7 +234,7 @@ def ask_options(link: Link, known: Phrase, head: str) -> dict[str, list[str]]:
     families = put(core)
     if not link.is_value:
         heavy = known.weight > NOMINAL
-        said = [p.finite(known.text, heavy=heavy) for p in _said(link, heavy, head)]
+        said = [p.finite(known.text, heavy=heavy) for p in _said(link, known.text, heavy, head)]
         families["quiz"] = [
             f"{mark(link.number, f'this {head} {text}')}. {ending}?"
             for text in said

@@ -267,6 +267,7 @@ def test_an_anchor_that_a_page_uses_twice_names_two_things(tmp_path: Path) -> No
         (default_in, "The default is the value of the other setting.", None),
         (default_in, "This option waits for a while (default: 3).", "3"),
         (default_in, "The depth parameter says how deep it goes (default: 450).", None),
+        (default_in, "The sortorder defaults to lstint and may be any of these.", None),
         (default_in, "The default is platform-dependent.", None),
         (default_in, "The default is behavior that depends on nothing.", None),
     ],
@@ -284,6 +285,13 @@ def test_what_a_key_takes_is_no_part_of_its_name() -> None:
         "Fence",
         "a=b",
     ]
+
+
+def test_an_option_may_be_named_without_its_argument() -> None:
+    terms = ("stratum number", "mrv assocID assocID", "includefile includefile", "lookup table", "limit")
+    named = [found for text in terms if (found := term_name(text, "option"))]
+    assert [found.aliases for found in named] == [("stratum",), ("mrv",), ("includefile includefile",), (), ()]
+    assert named[2].name == "includefile"
 
 
 def test_titles_and_terms_say_what_they_name() -> None:

@@ -42,6 +42,7 @@ _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
 _ARTICLES = re.compile(r"\b(a|an|the) (a|an|the|that|this|another)\b", re.IGNORECASE)
 _A = re.compile(r"\ba (?!(?:uni|use|eu|one))[aeiou]", re.IGNORECASE)
 _AN = re.compile(r"\ban (?:[^aeiou\W]|uni|use|eu|one)", re.IGNORECASE)
+_STIFF = re.compile(r"\)'s |:[^.?]*: |\bpeople whom\b|\b(situated|located) in an? \w+ (?:that|which) is \1\b|\balso\b")
 _COMMAND = re.compile(
     r"(?:^|[.:] )(?:Please |please )?(?:[Nn]ame|[Ii]dentify|[Gg]ive|[Ff]ind|[Ll]ook up|[Tt]ell me|[Ll]ist) "
 )
@@ -75,6 +76,8 @@ def faults(question: str, questions: int = 1) -> list[str]:
         found.append(f"wrong article {match.group()!r}")
     if match := _DISAGREES.search(question):
         found.append(f"no agreement {match.group()!r}")
+    if match := _STIFF.search(question):
+        found.append(f"nobody says {match.group()!r}")
     for sentence in re.split(r"(?<=[.?]) ", question):
         if not sentence[:1].isupper():
             found.append(f"sentence without a capital {sentence[:20]!r}")

@@ -144,25 +144,23 @@ def test_wording_depends_on_the_generator_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "finite", "plural", "also", "question"),
+    ("spec", "finite", "plural", "question"),
     [
-        ("was born | in", "was born in X", "were born in X", "was also born in X", "in which city was S born"),
-        ("studied~study | at", "studied at X", "studied at X", "also studied at X", "at which city did S study"),
-        ("flows~flow | into", "flows into X", "flow into X", "also flows into X", "into which city does S flow"),
-        ("carries~carry |", "carries X", "carry X", "also carries X", "which city does S carry"),
-        ("has | _ as its mayor", "has X as its mayor", "have X as its mayor", "also has X as its mayor", None),
-        ("has been open | by", "has been open by X", "have been open by X", "has also been open by X", None),
-        ("succeeded~succeed | _ as mayor", "succeeded X as mayor", "succeeded X as mayor", "also succeeded X as mayor",
+        ("was born | in", "was born in X", "were born in X", "in which city was S born"),
+        ("studied~study | at", "studied at X", "studied at X", "at which city did S study"),
+        ("flows~flow | into", "flows into X", "flow into X", "into which city does S flow"),
+        ("carries~carry |", "carries X", "carry X", "which city does S carry"),
+        ("has | _ as its mayor", "has X as its mayor", "have X as its mayor", None),
+        ("has been open | by", "has been open by X", "have been open by X", None),
+        ("succeeded~succeed | _ as mayor", "succeeded X as mayor", "succeeded X as mayor",
          "which city did S succeed as mayor"),
-        ("rises~rise on the slopes | of", "rises on the slopes of X", "rise on the slopes of X",
-         "also rises on the slopes of X", None),
+        ("rises~rise on the slopes | of", "rises on the slopes of X", "rise on the slopes of X", None),
     ],
 )  # fmt: skip
-def test_predicates_inflect(spec: str, finite: str, plural: str, also: str, question: str | None) -> None:
+def test_predicates_inflect(spec: str, finite: str, plural: str, question: str | None) -> None:
     predicate = Predicate.parse(spec)
     assert predicate.finite("X") == finite
     assert predicate.finite("X", plural=True) == plural
-    assert predicate.finite("X", also=True) == also
     questions = predicate.questions("which city", "S", person=False)
     assert (questions[:1] == [question]) if question else (questions == [])
 
@@ -216,6 +214,8 @@ def test_faults_are_seen() -> None:
         "which city is it?", "Which city is it", "Which city is it??", "Which  city is it?", "Which city , is it?",
         "Which city is (it?", "Which {x} is it?", "Which the city is is it?", "Name the a city?", "Is it a award?",
         "Is it an university?", "Which cities that has a port?", "A city. which one?",
+        "Tell me: which is older: A or B?", "Who was the author of Orrin (1874 play)'s setting?",
+        "Which people whom it educated died?", "Which museum is situated in a city which is situated in Sarn?",
     ]  # fmt: skip
     assert [question for question in bad if not faults(question)] == []
     assert faults("Who was born in Orrin (1874 play) and won an award?") == []

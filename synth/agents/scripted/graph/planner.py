@@ -138,8 +138,8 @@ class GraphPlanner(GraphNarration):
             return chosen.document
         made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
         if not made:
-            self._begin(number, name)
             names = self.at_once(number, name)
+            self._begin(number, name, names[1:])
             calls: list[Call] = [("find_entity", {"name": one}) for one in names]
             return Need(calls, "search_names" if names[1:] else "g_find", {"name": name, "names": listed(names)})
         if all((search.k or 0) < 10 for search in made):

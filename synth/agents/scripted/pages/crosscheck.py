@@ -26,18 +26,27 @@ class CrossChecking(PageReader):
         number, name, end = about
         query = self._reverse_queries(self.state.reading.clues[number], name)[0]
         made, todo = self.searched([query])
+        failed = self.seen.last_failure
+        if failed is not None and todo and failed.call.arguments.get("query") == query[0]:
+            return [search_call(*query)]  # announced, and refused: made again
         if self.noted:
-            if not todo or not self.chooser.crosschecks(self.state.values.get(self.state.reading.answer)):
+            wanted = self.chooser.crosschecks(self.state.values.get(self.state.reading.answer))
+            if not todo or not wanted or len(self._agreeing(name, end)) > 1:
                 return []
             self.thoughts.add("crosscheck", name=name)
             return [search_call(*query)]
         page = self.seen.documents.get(self.seen.current or "")
         if made and made[-1].turn == self.seen.turns - 1:
-            others = [hit for hit in self.untried(number, made[-1].hits) if not same_name(hit.title, name)]
-            hits = [hit for hit in others if holds(hit.text, name)]  # of whom it is said
+            untried = self.untried(number, made[-1].hits)
+            own = next((hit for hit in untried if same_name(hit.title, name)), None)
+            if own is not None:
+                self.thoughts.add("verify_open", name=short(own.title))
+                return [("open", {"document": own.document})]
+            naming = [hit for hit in made[-1].hits if not same_name(hit.title, name) and holds(hit.text, name)]
+            hits = [hit for hit in untried if hit in naming]  # of whom it is said
             self.checked = True
             if not hits:
-                self.thoughts.add("crosscheck_none", name=name)
+                self.thoughts.add("crosscheck_read" if naming else "crosscheck_none", name=name)
                 return []
             self.thoughts.add("crosscheck_open", title=short(hits[0].title), name=name)
             return [("open", {"document": hits[0].document})]
@@ -72,10 +81,23 @@ class CrossChecking(PageReader):
                     return True
         return False
 
+    def _agreeing(self, name: str, end: str) -> set[str]:
+        """Pages that were read and name both: one is of the one and names the other, or a sentence has both."""
+        found: set[str] = set()
+        for page in self.seen.documents.values():
+            own = [one for one in (name, end) if same_name(page.title, one)]
+            others = [one for one in (name, end) if one not in own]
+            if any(all(holds(s.text, one) for one in others) for s in page.sentences() if s.text != s.heading):
+                found.add(page.document)
+        return found
+
     def _last_read(self) -> tuple[int, str, str] | None:
         """The clue that was settled last, of those that lead on from a name; that name, and what it led to. Where
-        several clues lead to the same, what is said of that one counts, and not of a name that many pages have."""
+        several clues lead to the same, what is said of that one counts, and not of a name that many pages have. None
+        where a list was gone through: the answer hangs on all of it, and one look elsewhere tells nothing."""
         clues = self.state.reading.clues
+        if any(clue.every for clue in clues):
+            return None
         for number, clue in reversed(list(enumerate(clues))):
             value = self.state.values.get(clue.target)
             name = "" if clue.value or clue.every or value is None else self.source(clue)[0]
@@ -89,12 +111,16 @@ class CrossChecking(PageReader):
         if self.credibility is not None and self.credibility.rejects(number, "", page, self.thoughts):
             self.thoughts.add("crosscheck_stands", title=short(page.title))
             return
-        said = [s for s in page.sentences() if holds(s.text, name) and quotable(s.text) and s.text != s.heading]
+        own = same_name(page.title, name)
+        lines = [s for s in page.sentences() if quotable(s.text) and s.text != s.heading]
+        said = [s for s in lines if own or holds(s.text, name)]
         agrees = next((s for s in said if holds(s.text, end)), None)
         if agrees is None and same_name(page.title, end) and self.credibility is not None:
             agrees = next((s for s in said if self.credibility.fits(number, name, s)), None)
         if agrees is not None:
             self.thoughts.add("crosscheck_agrees", title=short(page.title), quote=agrees.text)
+        elif own:
+            self.thoughts.add("verified_plain")
         elif said and self.chooser.contrary(number, "", page) is None:
             self.thoughts.add("crosscheck_says", title=short(page.title), name=name, quote=said[0].text)
         else:

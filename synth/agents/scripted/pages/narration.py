@@ -156,7 +156,8 @@ class PageNarration(LongDocuments):
             ways.append("quote_top")
         elif at is not None and at == len(lines) - 1 and document.total == 1:
             ways.append("quote_end")
-        if sentence.heading and fold(sentence.heading) != fold(document.title) and '"' not in sentence.heading:
+        named = sentence.heading[:1].isalnum() and '"' not in sentence.heading
+        if named and fold(sentence.heading) != fold(document.title):
             ways.append("quote_under")
         if any(item.anchor == about for item in sentence.links):
             ways.append("quote_linked")

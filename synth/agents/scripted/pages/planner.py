@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from synth.agents.scripted.matching import (
+    FUNCTION_WORDS,
     content_stems,
     content_words,
     quotable,
@@ -32,6 +33,8 @@ from synth.text.words import fold
 
 __all__ = ["PageReader", "Query", "search_call"]
 
+_ASKED = re.compile(r"\b(?:which|what|this) ([a-z]+)\b(?! of\b)", re.IGNORECASE)
+_NO_KIND = FUNCTION_WORDS | {"person", "people", "one", "ones", "thing", "kind", "name"}
 Query = tuple[str, int | None]
 """Words to search for, and how many results (None = as many as it gives)."""
 
@@ -112,11 +115,9 @@ class PageReader(PageNarration):
             # The page of the clue at work comes last: it is the one that stays open.
             return [("open", {"document": hit.document}) for hit in (*beside, chosen)]
         if on_page and not any(fold(search.query) in asked for search in self.seen.searches):
-            self._begin(number, name)
-            return self._search(number, on_page[0])
+            return self._search(number, name, on_page[0])
         if not made:
-            self._begin(number, name)
-            return self._search(number, name)
+            return self._search(number, name, name)
         if all((search.k or 0) < 10 for search in made):
             self.thoughts.add("search_more", name=name)
             return [search_call(name, 10)]
@@ -162,7 +163,8 @@ class PageReader(PageNarration):
             elif name:
                 self.thoughts.add("search_reverse", name=name)
             else:
-                self.thoughts.add("plan_described", cue=strip(clue.cue))
+                if not clue.cue.startswith(("of ", "in ")):  # it says where, and is no description
+                    self.thoughts.add("plan_described", cue=strip(clue.cue))
                 self.thoughts.add("search_described")
             return [search_call(*todo[0])]
         return self._dead_end(clue, name)
@@ -177,7 +179,8 @@ class PageReader(PageNarration):
     def _reverse_queries(self, clue: Clue, name: str) -> list[Query]:
         cue = uncapitalised(strip(clue.cue))
         known = set(fold(name).split())
-        words = " ".join(word for word in content_words(cue) if fold(word) not in known)
+        sought = self._asked_noun(clue) if name and not self.state.reading.pages else ""
+        words = " ".join([sought] * bool(sought) + [word for word in content_words(cue) if fold(word) not in known])
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
         few = f"{name} {words}".strip()
         first = few or joined
@@ -185,6 +188,16 @@ class PageReader(PageNarration):
         if not name:  # the question says on which page it stands
             queries = [*((title, None) for title in self.state.reading.pages), *queries]
         return list(dict.fromkeys((query, k) for query, k in queries if query))
+
+    def _asked_noun(self, clue: Clue) -> str:
+        """The kind of thing that is asked for, where the clue leads to it and does not say it: "Senn bridge situated"
+        finds bridges."""
+        reading = self.state.reading
+        named = {found[1].lower() for found in _ASKED.finditer(reading.question)} - _NO_KIND
+        if clue.target != reading.answer or clue.kind != "entity" or len(named) != 1:
+            return ""
+        (noun,) = named
+        return "" if noun in fold(clue.cue).split() else noun
 
     def _candidate(self, number: int, name: str, page: SeenDocument | None, hits: list[Hit]) -> list[Call] | None:
         """Judge the page that was opened last, if it is one of ``hits``; else open the next of them."""
@@ -355,9 +368,10 @@ class PageReader(PageNarration):
                 known.setdefault(hit.document, hit)
         return list(known.values())
 
-    def _search(self, number: int, name: str) -> list[Call]:
-        names = self.at_once(number, name)
-        self.thoughts.add("search_names" if names[1:] else "search_name", names=listed(names), name=name)
+    def _search(self, number: int, name: str, query: str) -> list[Call]:
+        names = self.at_once(number, query)
+        self._begin(number, name, names[1:])
+        self.thoughts.add("search_names" if names[1:] else "search_name", names=listed(names), name=query)
         return [search_call(one, None) for one in names]
 
     def _beside(self, number: int, chosen: Hit) -> list[Hit]:

@@ -189,7 +189,11 @@ class PageGoldChooser(GoldReading):
             option = self._gold_option(hop, sentence)
             if option is None or (self._is_title_only(sentence, document)):
                 continue
+            if self.says is None and not here and option.document is None:
+                continue  # another manual page has an option of that name, too
             stated = here and _overlaps(hop.evidence.quote, sentence.text)
+            if self.says is None and here and not stated and document.unread is not None:
+                continue  # where the name merely comes up, before the passage was read
             fit = 2.0 if stated else similarity(hop.cue, sentence.text, self._lexicon, (name, option.text))
             if fit >= 0.25 and (best is None or fit > best[0]):
                 best = fit, option
@@ -356,7 +360,10 @@ def _overlaps(quote: str, sentence: str) -> bool:
     left, right = fold(quote), fold(sentence)
     if not left or not right:
         return False
-    if f" {left} " in f" {right} " or (len(right.split()) >= 3 and f" {right} " in f" {left} "):
+    if "\n" in quote and right == fold(quote.split("\n", 1)[0]):
+        return True  # the term above what is said of it
+    enough = max(3.0, 0.4 * len(left.split()))  # a heading ("The minsane option") is no passage
+    if f" {left} " in f" {right} " or (len(right.split()) >= enough and f" {right} " in f" {left} "):
         return True
     a, b = set(words(quote)), set(words(sentence))
     return len(a & b) >= 0.8 * len(a)

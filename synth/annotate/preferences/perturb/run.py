@@ -150,7 +150,10 @@ class GoodRun:
         """What the right answer rests on, with the quote."""
         if not self.task.walk.hops:
             return f"The right one is {self.task.answer!r}."
-        return f"The right one is {self.task.answer!r}: {self.quoted(len(self.task.walk.hops) - 1)}."
+        # Of something that was chosen among several, what is said of that one; else where the walk ends.
+        hops = self.task.walk.hops
+        own = [number for number, hop in enumerate(hops) if self.task.answer in (hop.source.name, hop.target.name)]
+        return f"The right one is {self.task.answer!r}: {self.quoted(own[-1] if own else len(hops) - 1)}."
 
     def quoted(self, number: int) -> str:
         """What states a hop, with where it stands: the line of a fact as the run was shown it, else the passage of the

@@ -74,9 +74,8 @@ def _families(
         inline += [f"{wh} {marked}, {either}", f"which {head} {marked}, {either}"]
         direct += [
             f"{wh} {marked}, {either}",
-            f"{wh} {marked}: {either}",
-            f"which {head} {marked}: {either}",
-            f"which of the {number} {plural} {marked}: {either}",
+            f"which {head} {marked}, {either}",
+            f"which of the {number} {plural} {marked}, {either}",
             f"of {both}, {wh} {marked}",
             f"between {both}, which {marked}" if len(texts) == 2 else f"among {both}, which {marked}",
         ]

@@ -44,7 +44,7 @@ def propose_parallel(view: WorldView, split: Split, rng: np.random.Generator) ->
         if walk is None:
             continue
         end = _answer_kind(view, walk[-1].target)
-        if kind and end != kind:
+        if (kind and end != kind) or any(walk[-1].relation == other[-1].relation for other in walks):
             continue
         kind = end
         walks.append(walk)
@@ -146,7 +146,6 @@ def _together(cores: Sequence[Core]) -> dict[str, list[str]]:
         for row in direct
         for opener in (f"{count} questions at once", f"I have {count} questions", f"{count} things I'd like to know")
     ]
-    found["apart"] = [f"{_apart(row)}?" for row in direct]
     found["quiz"] = [f"{opener}: {_all(row)}?" for row in direct for opener in ("quick quiz", "for a pub quiz")]
     if all(core.clause for core in cores):
         clauses = _rows([core.clause for core in cores])
@@ -171,8 +170,3 @@ def _rows(options: Sequence[Sequence[str]]) -> list[list[str]]:
     """Some ways to take one of each: as many as the shortest has."""
     most = max(len(texts) for texts in options)
     return [[texts[place % len(texts)] for texts in options] for place in range(most)]
-
-
-def _apart(row: Sequence[str]) -> str:
-    words = ["first,", "then", "and finally"] if len(row) == 3 else ["first,", "and then"]
-    return ", ".join(f"{word} {text}" for word, text in zip(words, row, strict=True))
