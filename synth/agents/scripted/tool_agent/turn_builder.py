@@ -12,6 +12,7 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.plan_view import ASK, PlanView, value_at
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.narration import answer_line, ended, said_by, shown_values
+from synth.agents.scripted.tool_agent.page_deeds import page_deeds
 from synth.agents.scripted.tool_agent.reasons import Reasons
 from synth.environments.contract import ToolCall
 from synth.lexicon.reading import phrases
@@ -168,6 +169,7 @@ class TurnBuilder(Reasons):
         self.react(())
         self.thoughts.add("p_finish")
         what = " ".join(ended(said) for said in (said_by(result) for result in self.changes()) if said)
+        what = what or page_deeds(self.history)
         rule = self.rule() if outcome == "offered" else None
         if rule is not None and what:
             said = "m_instead_tried" if self.plan.attempts else "m_instead"
