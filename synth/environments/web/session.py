@@ -80,6 +80,7 @@ class Session:
         """What the page waits for, as it tells itself: by request, the document that asked, and the address."""
         self._leaving: dict[str, str] = {}
         """Where frames said that they go, until the request for it is told: address by frame."""
+        self._is_loaded = False
         self._notes: list[str] = []
         self.second_passed: Callable[[], None] | None = None
         """Told whenever the page's clock goes on: an application's own must keep step."""
@@ -125,6 +126,7 @@ class Session:
         wire.on("Page.frameNavigated", self._arrived)
         # Not Playwright's "pageerror": that comes by another way, and so perhaps after the page that follows.
         wire.on("Runtime.exceptionThrown", self._script_failed)
+        wire.on("Page.loadEventFired", self._loaded)
         await asyncio.gather(*(wire.send(f"{domain}.enable") for domain in ("Network", "Page", "Runtime")))
 
     def _asked(self, told: dict[str, Any]) -> None:
@@ -144,10 +146,17 @@ class Session:
         if "parentId" not in frame:  # nobody tells any more what came of what the page before it had asked for
             here = frame["loaderId"]
             self._loading = {request: asked for request, asked in self._loading.items() if asked[0] == here}
-            # Nor what failed there: often an answer that came no more, which is a matter of time.
+            # Nor what failed there, often for want of an answer that came no more; or what fails while this one loads:
+            # a script that runs before the rest of the page is there. Both are a matter of time.
             self._notes = [words for words in self._notes if not words.startswith(_SCRIPT_FAILED)]
+            self._is_loaded = False
+
+    def _loaded(self, told: dict[str, Any]) -> None:
+        self._is_loaded = True
 
     def _script_failed(self, told: dict[str, Any]) -> None:
+        if not self._is_loaded:
+            return
         details = told["exceptionDetails"]
         thrown = details.get("exception", {})
         said = str(thrown.get("description") or thrown.get("value") or details["text"])
