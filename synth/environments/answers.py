@@ -14,7 +14,7 @@ from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import AnswerPart, Task
 from synth.schemas.trajectories import Verdict
 from synth.text.forms import normalize
-from synth.text.lists import first_lines
+from synth.text.lists import first_lines, listed
 from synth.text.numbers import UNITS, parse_quantity
 
 __all__ = [
@@ -59,7 +59,16 @@ def judge_parts(answer: str | None, parts: Sequence[AnswerPart], *, ordered: boo
     extra = [piece for piece in pieces if not any(_is_part(piece, part) for part in parts)]
     if ordered and not missing and not extra:
         return Verdict(correct=False, rule=rule, evidence="The parts are not in the order that was asked for.")
-    return Verdict(correct=False, rule=rule, evidence=f"Missing: {missing}; not wanted: {extra}.")
+    return Verdict(correct=False, rule=rule, evidence=_differing(missing, extra))
+
+
+def _differing(missing: Sequence[str], extra: Sequence[str]) -> str:
+    """What is missing and what is too much, in words."""
+    told = [
+        *([f"It leaves out {listed([f'“{part}”' for part in missing])}."] if missing else []),
+        *([f"It adds {listed([f'“{piece}”' for piece in extra])}, which is not asked for."] if extra else []),
+    ]
+    return " ".join(told) or "It can't be cut into the parts that are asked for."
 
 
 def answer_pieces(answer: str) -> list[str]:

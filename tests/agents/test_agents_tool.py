@@ -13,6 +13,7 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Rollout
 from synth.agents.plan_view import ASK, PlanView, plan_of, reread, stands_in
 from synth.agents.scripted.config import ToolPolicyConfig, ToolTeacherConfig
+from synth.agents.scripted.tool_agent.narration import lines_about, lines_on
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.environments.app.environment import AppEnvironment, open_app
@@ -100,6 +101,63 @@ def test_what_a_policy_does_wrong_is_logged_and_real() -> None:
     assert all(done.verdict.rule in ("state", "policy") for done in failed)
     modes = {error.mode for done in runs for error in done.injected}
     assert modes >= {"wrong_row", "wrong_value", "made_up_id", "early_stop"}
+
+
+def test_who_takes_another_row_does_not_quote_the_right_one_for_it() -> None:
+    seen = 0
+    for task in TASKS:
+        for sample in range(6):
+            done = run(ToolPolicy(task, ToolPolicyConfig(skill=0.2)), AIRLINE, task, sample)
+            for error in done.injected:
+                if error.mode == "wrong_row" and (thought := done.history[error.turn].turn.thought):
+                    took, meant = re.findall(r"took (\S+) where (\S+) was meant", error.detail)[0]
+                    quoted = " ".join(re.findall(r'"([^"]+)"', thought))
+                    assert meant not in quoted, thought
+                    seen += took in quoted
+    assert seen
+
+
+def test_of_what_was_looked_up_the_line_is_quoted_that_decides() -> None:
+    def shown(*lines: str) -> ToolResult:
+        return ToolResult(call_id="c", name="look", content="\n".join(lines))
+
+    rooms = shown("R20: the Kitchen, 12 chairs, being painted", "R59: the Lower Hall, 9 chairs, being painted")
+    rule = "A room that is being painted is not booked."
+    hall = ["R59: the Lower Hall, 9 chairs, being painted"]
+    assert lines_about(rule, rooms, asked="Please book the Lower Hall.")[1] == hall
+    day = shown("2 bookings on 15 May:", "3T: the Kitchen (R20) for 2", "8V: the Hall (R59) for 4")
+    once = "A room is booked once for a day."
+    assert lines_about(once, day, ["R59"]) == (0, ["8V: the Hall (R59) for 4"])
+    assert lines_about(once, day, ["R1"]) == (0, [" ".join(day.content.split())])
+    trip = shown(
+        "Reservation J1 (booked), flex fare",
+        "Passenger 1: Bo Elm",
+        "Passenger 2: Kim Elm",
+        "Leg 1: OSL to VIE, departs 9:00, departed, $9 per passenger",
+        "Leg 2: VIE to OSL, delayed by 5 minutes, seats 2A (passenger 1), 2B (passenger 2)",
+    )
+    flown = lines_about("A reservation can't be cancelled once one of its flights has departed.", trip)[1]
+    assert flown == ["Leg 1: OSL to VIE, departs 9:00, departed, $9 per passenger"]
+    name = "A passenger's name can be corrected, one name at a time; nobody is replaced by another passenger."
+    assert lines_about(name, trip, arguments={"passenger": 2})[1] == ["Passenger 2: Kim Elm"]
+    several = "It can be cancelled when booked today, or its fare is flex, or it is insured, or a flight is cancelled."
+    lines = ["Reservation J1 (booked), flex fare", "Booked: 1 May", "Insured: no"]
+    paid = [*lines, "Payment T1: $9 (fare), card PM1", "Leg 1: OSL to VIE, cancelled"]
+    assert lines_on(several, shown(*paid)) == [*lines, "Leg 1: OSL to VIE, cancelled"]
+    flight = shown("Flight KE1 from OSL to VIE", "Economy: $9.00, 20 free", "Business: $30.00, 2 free")
+    seats = "A reservation needs a free seat in its cabin, economy or business, for each of its passengers."
+    assert lines_about(seats, flight, asked="economy")[1] == ["Economy: $9.00, 20 free"]
+    assert lines_about(seats, flight)[1] == ["Economy: $9.00, 20 free", "Business: $30.00, 2 free"]
+
+
+def test_a_day_is_nobody_to_start_from() -> None:
+    people = re.compile(r"\b(who|behind|belongs)\b", re.IGNORECASE)
+    for number in range(12):
+        question = f"Is there a flight from Vienna to Lisbon on 18 May? It is request {number}."
+        calls = [("search_flights", {"origin": "VIE", "destination": "LIS", "date": "2031-05-18"})]
+        task = planned(AIRLINE, question, calls, outcome="answered", answer="KE117-0518", number=number)
+        said = run(ToolTeacher(task), AIRLINE, task).history[0].turn.thought or ""
+        assert people.search(said) is None, said
 
 
 def test_a_refusal_changes_nothing_and_says_the_rule() -> None:

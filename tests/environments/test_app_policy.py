@@ -72,7 +72,7 @@ def test_airline_a_reservation_can_be_cancelled_for_24_hours_to_the_minute() -> 
           AND status = 'booked'"""
     assert refused(
         episode, "cancel_reservation", reservation_id=one(episode, sql, at=-1441)["reservation_id"]
-    ).endswith("the policy does not allow to cancel it.")
+    ).endswith("the policy does not allow it to be cancelled.")
     inside = one(episode, sql, at=-1440)["reservation_id"]
     assert "is cancelled" in do(episode, "cancel_reservation", reservation_id=inside)
     assert episode.look("SELECT 1 FROM seats WHERE reservation_id = :r", {"r": inside}) == []

@@ -199,7 +199,10 @@ def test_lists() -> None:
         None,
     ):
         assert judge_parts(wrong, items).correct is False, wrong
-    assert judge_parts("Jon Maak, Per Holm", items).evidence == "Missing: ['Ilse Brandt']; not wanted: ['Per Holm']."
+    assert judge_parts("Jon Maak, Per Holm", items).evidence == (
+        "It leaves out “Ilse Brandt”. It adds “Per Holm”, which is not asked for."
+    )
+    assert judge_parts("Jon Maak", items).evidence == "It leaves out “Ilse Brandt”."
 
 
 def test_parts_may_hold_what_parts_lists() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations
 
 import pytest
@@ -58,6 +59,23 @@ def test_a_mind_is_changed_in_some_requests_and_no_call_of_the_plan_knows_it_bef
         assert is_told_first(plan.calls, new), task.question
         untold = [call.model_copy(update={"given": {}}) for call in plan.calls]
         assert is_told_first(untold, new) == (not new)
+
+
+def test_a_changed_mind_changes_one_value_and_says_by_name_what_it_is_about() -> None:
+    changed = 0
+    for application in APPLICATIONS:
+        for task in tasks(application, 2 * COUNT, SEED):
+            plan = plan_of(task)
+            says = next((fact.says for fact in plan.user if fact.changes), None)
+            if says is None:
+                continue
+            changed += 1
+            assert (
+                re.search(r"\b(that|the same) (booking|reservation|trip|payment|transaction|entry|goal)", says) is None
+            ), says
+            last = [call for call in plan.calls if call.changes][-1]
+            assert sum(given.source == "user" for given in last.given.values()) <= 1, (task.question, says)
+    assert changed > 5
 
 
 @pytest.mark.parametrize("application", APPLICATIONS)

@@ -62,6 +62,22 @@ def test_a_look_that_is_left_out_is_seen(application: str) -> None:
 
 
 @pytest.mark.parametrize("application", APPLICATIONS)
+def test_a_rule_without_what_was_looked_up_for_it_is_seen(application: str) -> None:
+    seen = 0
+    for task, rollout in taught(application)[:8]:
+        rules = {rule.rstrip(".") for told in Policed.of(task.details).rules.values() for rule in told}
+        bare: list[Step] = []
+        for step in rollout.history:
+            said = [rule for rule in sorted(rules) if rule in (step.turn.thought or "")]
+            turn = step.turn.model_copy(update={"thought": f'The rule for this is "{said[0]}".' if said else None})
+            bare.append(step.model_copy(update={"turn": turn}))
+        if any(step.turn.thought for step in bare):
+            assert "without a word on what was looked up for it" in problems(task, rollout, bare)[0]
+            seen += 1
+    assert seen
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
 def test_a_rule_that_does_not_decide_is_seen(application: str) -> None:
     policy = environment(application).instructions().partition("## Policy")[2]
     rules = [line[2:].rstrip(".") for line in policy.split("\n") if line.startswith("- ")]

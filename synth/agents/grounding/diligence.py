@@ -17,7 +17,8 @@ _QUOTED = re.compile(r'"([^"]+)"')
 
 def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     """What a run left undone: look-ups by which the policy decides, before the change or the answer; questions about
-    what the request leaves open; and rules that it quotes and that do not decide. Nothing without a plan."""
+    what the request leaves open; rules that it quotes and that do not decide; and rules that it goes by without a word
+    on what was looked up for them. Nothing without a plan."""
     view = PlanView.of(task)
     if view is None:
         return
@@ -39,6 +40,7 @@ def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
         if number not in view.told:
             yield f"the user is not asked for {fact.topic}"
     yield from _other_rules(task, prompt, history)
+    yield from _unfounded(task, view, history)
 
 
 def _other_rules(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
@@ -53,3 +55,19 @@ def _other_rules(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
         for quote in _QUOTED.findall(step.turn.thought or ""):
             if quote.rstrip(".") in others:
                 yield f"quotes {quote!r}, which does not decide"
+
+
+def _unfounded(task: Task, view: PlanView, history: History) -> Iterator[str]:
+    """Rules by which a thought decides, where nothing that was looked up to decide was quoted until then."""
+    rules = Policed.of(task.details).rules.values()
+    deciding = {rule.rstrip(".") for kept in rules for rule in kept}
+    shown = [
+        " ".join(made.result.content.split()) for number, made in view.done.items() if view.plan.calls[number].decides
+    ]
+    quoted: list[str] = []
+    for step in history if shown else ():
+        quotes = [quote.rstrip(".") for quote in _QUOTED.findall(step.turn.thought or "")]
+        quoted += [quote for quote in quotes if quote not in deciding]
+        rule = next((quote for quote in quotes if quote in deciding), None)
+        if rule is not None and not any(" ".join(quote.split()) in text for quote in quoted for text in shown):
+            yield f"goes by {rule!r} without a word on what was looked up for it"

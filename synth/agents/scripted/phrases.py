@@ -72,6 +72,7 @@ _OBVIOUS = frozenset(
         *("g_find", "g_relations", "g_triples", "g_triples_each"),
         *(
             "p_start",
+            "p_first",
             "p_start_plain",
             "p_look",
             "p_look_kind",

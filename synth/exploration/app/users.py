@@ -84,7 +84,8 @@ def worded(
             found.facts.append(UserFact(topic=open_.topic, keywords=open_.keywords, says=says))
         elif other is not None and at == moved:
             clause = wording.clause(step.ask, other[0], episode, sentences=False, reason=False)
-            change = wording.clause(step.ask, step.row, episode, sentences=False, reason=False)
+            with wording.anew():
+                change = wording.clause(step.ask, step.row, episode, sentences=False, reason=False)
         else:
             clause = wording.clause(step.ask, step.row, episode, reason=at == 0 and persona != "terse")
         found.clauses.append(clause)
@@ -106,19 +107,20 @@ def _answer(says: str, persona: Persona, generator: np.random.Generator, before:
 
 
 def _other_row(wording: Wording, step: TriedCall, generator: np.random.Generator) -> tuple[Values, Values] | None:
-    """What might have been asked for at first in place of a step, and the arguments that then change: something about
-    the same, with another value. None where there is nothing of the kind."""
+    """What might have been asked for at first in place of a step, and the argument that then changes: the same with one
+    other value, as people change their minds. None where there is nothing of the kind."""
     app, name = wording.app, step.ask
     if not app.requests.asks[name].do:
         return None
     mine = app.arguments(name, step.row)
-    found: list[tuple[Values, Values]] = []
+    found: dict[str, list[tuple[Values, Values]]] = {}
     for row in app.rows(wording.start, app.requests.asks[name], wording.speaker["speaker"]):
         theirs = app.arguments(name, row)
         changed = {one: mine[one] for one in mine if mine[one] != theirs.get(one)}
-        if mine.keys() == theirs.keys() and 0 < len(changed) < len(mine):
-            found.append((row, changed))
-    return choose(generator, found) if found else None
+        if mine.keys() == theirs.keys() and len(changed) == 1 < len(mine):
+            found.setdefault(next(iter(changed)), []).append((row, changed))
+    # Any of the values may change, however many others each of them could have been.
+    return choose(generator, found[choose(generator, list(found))]) if found else None
 
 
 def _take_back(found: WordedSteps, change: Clause, generator: np.random.Generator) -> None:

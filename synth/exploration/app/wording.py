@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +65,18 @@ class Wording:
         self.speaker = speaker
         self.generator = generator
         self.today = start.now[:10]
-        self._mentioned: list[tuple[str, Any]] = []
+        self._mentioned: list[tuple[str, Any, int]] = []
+        """Table, key, and in which clause."""
+        self._clauses = 0
+
+    @contextmanager
+    def anew(self) -> Iterator[None]:
+        """For words that are said later, when nobody knows what "that booking" was: nothing counts as mentioned."""
+        before, self._mentioned = self._mentioned, []
+        try:
+            yield
+        finally:
+            self._mentioned = before
 
     def introduction(self) -> tuple[str, tuple[Said, ...]]:
         """Who writes."""
@@ -86,6 +98,7 @@ class Wording:
         Raises:
             Dropped: no words of it can be used, or none tell the rows apart.
         """
+        self._clauses += 1
         ask = self.app.requests.asks[name]
         because = [words for words in ask.because if usable(words, row)]
         text, imperative, said = self._words(ask, name, row, episode, ask.do, ask.say, sentences)
@@ -112,16 +125,19 @@ class Wording:
 
     def leaving(self, name: str, row: Values, episode: AppEpisode, left: Left) -> tuple[Clause, str, tuple[Said, ...]]:
         """The call in words that leave a value open; the person's answer, and what it says."""
+        self._clauses += 1
         ask = self.app.requests.asks[name]
         text, imperative, said = self._words(ask, name, row, episode, left.do, left.say, None)
         answers = [words for words in left.says if usable(words, row)]
         if not answers:
             raise Dropped(Reason.UNNATURAL, f"{name}: no answer about {left.topic}")
-        answer, told = self._put(ask, name, choose(self.generator, answers), row, episode)
+        with self.anew():
+            answer, told = self._put(ask, name, choose(self.generator, answers), row, episode)
         return Clause(text, imperative, None, said), sentence(answer), told
 
     def question(self, name: str, row: Values, episode: AppEpisode) -> Clause:
         """A question in words."""
+        self._clauses += 1
         question = self.app.requests.questions[name]
         usual = [words for words in question.words if usable(words, row)]
         if not usual:
@@ -179,8 +195,10 @@ class Wording:
         place = (table or f"{name}.{argument}", key)
         last = next((one for one in reversed(self._mentioned) if one[0] == place[0]), None)
         again = [words for form in forms for words in form.reference.again]
-        if last == place and again and self.generator.random() < _AGAIN:
-            self._mentioned.append(place)
+        # Once something else was spoken of in between, such as a new booking, "that booking" may be another one.
+        just = last is not None and last[:2] == place and last[2] >= self._clauses - 1
+        if just and again and self.generator.random() < _AGAIN:
+            self._mentioned.append((*place, self._clauses))
             return put(choose(self.generator, again), row, self.generator, self.today)
         if not any(form.reference.words for form in forms):
             return None
@@ -192,7 +210,7 @@ class Wording:
         words = [words for words in form.reference.words if usable(words, found)]
         if not words:
             raise Dropped(Reason.UNNATURAL, f"{name}.{argument}: no words fit")
-        self._mentioned.append(place)
+        self._mentioned.append((*place, self._clauses))
         return put(choose(self.generator, words), found, self.generator, self.today)
 
     def _one(self, form: Form, key: Any, row: Values, episode: AppEpisode) -> Values | None:

@@ -18,7 +18,7 @@ from synth.environments.contract import ToolResult, ToolSchema
 from synth.environments.observed import observe
 from synth.environments.outline import Outline
 from synth.lexicon.reading import phrases
-from synth.text.words import words
+from synth.text.words import FUNCTION_WORDS, words
 
 __all__ = [
     "LONGEST",
@@ -28,8 +28,8 @@ __all__ = [
     "details_of",
     "ended",
     "joined",
-    "line_on",
     "line_with",
+    "lines_about",
     "lines_on",
     "listed_kind",
     "listed_under",
@@ -46,11 +46,12 @@ __all__ = [
 
 LONGEST = 170
 """Characters of a line that is quoted whole."""
-_MOST = 5
+_MOST = 6
 """Values of a call that a thought names."""
 _ITEM = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SMALL = frozenset(phrases("word_lists")["small"])
+_NAMED_LINE = re.compile(r"([^\W\d][^:,]{0,30}): ")
 _LISTING = frozenset(("find", "list", "search"))
 _SHOWING = frozenset(("get", "read", "show"))
 _NAMED = re.compile(r"“[^”]+”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d")
@@ -110,35 +111,70 @@ def line_with(values: Iterable[tuple[str, Any]], results: Sequence[ToolResult]) 
     return line.rstrip(".") if len(line) <= LONGEST and '"' not in line else None
 
 
-def line_on(rule: str, result: ToolResult, about: Collection[str] = ()) -> str | None:
-    """The line of an observation that has most in common with a rule; None where none has enough.
+def lines_about(
+    rule: str,
+    result: ToolResult,
+    about: Collection[str] = (),
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    asked: str = "",
+) -> tuple[int, list[str]]:
+    """The lines of an observation that a rule is about, with how much they have in common with it: those that share
+    most words, in their name above all ("Checked bags: 2"), and of these the ones that the request speaks of most; else
+    the only ones that share a word. A list or a sentence that shares none is there as a whole, if it is short.
 
     Args:
-        about: Of a list, only a line that holds one of these may be it.
+        about: Of a list, the line that holds one of these is it.
+        arguments: Of the call that the rule is kept before: lines on other numbers than its own are not meant.
+        asked: The request.
     """
     if result.error is not None:
-        return None
-    wanted = set(words(rule)) - {"a", "the", "is", "be", "or", "and"}
-    lines = [line.strip() for line in result.content.split("\n") if line.strip()]
-    if len(lines) > 1 and lines[0].endswith(":"):
-        lines = [line for line in lines[1:] if any(value in line for value in about)]
-    lines = [line for line in lines if '"' not in line and not line.endswith(":")]
-    scored = [(len(wanted & set(words(line))), line) for line in lines]
-    best = max(scored, default=(0, ""), key=lambda pair: pair[0])
-    return best[1].removeprefix("- ").rstrip(".") if best[0] > 1 and len(best[1]) < LONGEST else None
+        return 0, []
+    wanted, request = set(words(rule)) - FUNCTION_WORDS - _SMALL, set(words(asked))
+    texts = [line.strip() for line in result.content.split("\n") if line.strip()]
+    whole = len(texts) == 1 or (bool(texts) and texts[0].endswith(":"))
+    own = [line for line in texts[1:] if any(value in line for value in about)] if whole else texts
+    lines = of_number([line for line in own if '"' not in line and not line.endswith(":")], arguments or {})
+    scored = [
+        (len(wanted & set(words(line))) + len(wanted & set(words(_name(line)))), len(request & set(words(line))))
+        for line in lines
+    ]
+    best = max(scored, default=(0, 0))
+    found = [line for line, score in zip(lines, scored, strict=True) if score == best]
+    if best[0] < 2 and not whole:
+        found = [line for line in lines[1:] if wanted & set(words(line))]
+        found = found if len({word for line in found for word in wanted & set(words(line))}) == 1 else []
+    elif best[0] < 2 and len(found) != 1:
+        found = [" ".join(texts)]
+        best = (len(wanted & set(words(found[0]))), 0)
+    told = [line.removeprefix("- ").rstrip(".") for line in found]
+    return best[0], [line for line in told if '"' not in line and len(line) < LONGEST][:2]
 
 
-_CASES = 3
+def _name(line: str) -> str:
+    """What a line calls what it shows ("Checked bags" of "Checked bags: 2")."""
+    found = _NAMED_LINE.match(line)
+    return found.group(1) if found is not None else ""
+
+
+_CASES = 4
 """Lines that are quoted on one rule."""
 
 
 def lines_on(rule: str, result: ToolResult) -> list[str]:
-    """The lines of an observation that speak of the cases of a rule."""
+    """The lines of an observation that speak of the cases of a rule: those called after one ("Insured: no"), and those
+    that speak of one that no line before them did."""
     if result.error is not None:
         return []
     cases = {word for word in words(rule) if len(word) > 3} - _SMALL
-    lines = [line.strip().removeprefix("- ").rstrip(".") for line in result.content.split("\n")]
-    told = [line for line in lines if cases & set(words(line)) and '"' not in line and len(line) < LONGEST]
+    told: list[str] = []
+    spoken: set[str] = set()
+    for text in result.content.split("\n"):
+        line = text.strip().removeprefix("- ").rstrip(".")
+        here = cases & set(words(line))
+        if '"' not in line and len(line) < LONGEST and (here - spoken or cases & set(words(_name(line)))):
+            told.append(line)
+            spoken |= here
     return told[:_CASES]
 
 
@@ -281,7 +317,11 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
     """Values of a call in the form in which a text showed them; long and unseen ones are left out."""
     found: dict[str, None] = {}
     for name, value in _leaves(arguments):
-        if isinstance(value, bool) or len(str(value).split()) > 3:
+        if isinstance(value, bool):
+            # Named as it is ("insured", "not insured"), as nothing shows it in words of its own.
+            found.setdefault(f"{'' if value else 'not '}{name.replace('_', ' ')}")
+            continue
+        if len(str(value).split()) > 3:
             continue
         forms = (stands_in(name, value, text) for text in reversed(texts))
         form = next((form for form in forms if form is not None), None)

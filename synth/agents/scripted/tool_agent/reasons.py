@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from synth.agents.contract import History, Prompt, Step
-from synth.agents.plan_view import ASK, PlanView, stands_in, value_at
-from synth.agents.scripted.phrases import Thoughts
+from synth.agents.plan_view import ASK, stands_in, value_at
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
-    GroundedNarration,
     details_of,
     joined,
-    line_on,
     line_with,
+    lines_about,
     lines_on,
     listed_kind,
     listed_under,
@@ -31,116 +25,18 @@ from synth.agents.scripted.tool_agent.narration import (
     say_page_step,
     shown_values,
 )
+from synth.agents.scripted.tool_agent.progress import Progress
 from synth.environments.contract import ToolCall, ToolResult
 from synth.schemas.plans import PlannedCall, Policed
-from synth.schemas.tasks import Task
 from synth.text.lists import listed
 from synth.text.sentences import sentences
+from synth.text.words import words
 
 __all__ = ["Reasons"]
 
 
-class Reasons:
+class Reasons(Progress):
     """What is known before one turn of an agent that carries out ``task``'s plan, put into thoughts."""
-
-    def __init__(
-        self, task: Task, prompt: Prompt, history: History, generator: np.random.Generator, view: PlanView
-    ) -> None:
-        self.task, self.prompt, self.history, self.generator, self.view = task, prompt, history, generator, view
-        self.plan = view.plan
-        self.tools = {tool.name: tool for tool in prompt.tools}
-        self.thoughts: Thoughts = GroundedNarration(prompt, history, generator)
-
-    @property
-    def results(self) -> list[ToolResult]:
-        """Every observation so far."""
-        return [result for step in self.history for result in step.results]
-
-    @property
-    def last(self) -> Step | None:
-        return self.history[-1] if self.history else None
-
-    def draw(self, rate: float) -> bool:
-        return bool(self.generator.random() < rate)
-
-    # What can be done.
-
-    def open(self) -> list[int]:
-        """Numbers of planned calls that are still to be made, in order."""
-        return [number for number in range(len(self.plan.calls)) if number not in self.view.had]
-
-    def ready(self) -> list[int]:
-        """Those of them that can be made now: everything that they need was seen, and no change waits before them."""
-        found: list[int] = []
-        for number in self.open():
-            if self.plan.calls[number].changes and found:
-                break
-            if self.view.arguments(number) is not None:
-                found.append(number)
-            if self.plan.calls[number].changes:
-                break
-        return found
-
-    def attempts(self) -> list[int]:
-        """Numbers of attempts that are still to be made and can be now; none once something was changed."""
-        if self.changes():
-            return []
-        return [n for n in self.view.untried() if self.view.arguments_of(self.plan.attempts[n]) is not None]
-
-    def failed(self) -> tuple[ToolCall, ...]:
-        """Calls of the last turn that failed through no fault of theirs."""
-        if self.last is None:
-            return ()
-        pairs = zip(self.last.turn.calls, self.last.results, strict=False)
-        return tuple(call for call, result in pairs if result.error == "failure")
-
-    def was_refused(self, number: int) -> bool:
-        """Whether the planned call, as it would be made now, was refused before."""
-        planned, arguments = self.plan.calls[number], self.view.arguments(number)
-        return any(
-            result.error not in (None, "failure") and (call.name, call.arguments) == (planned.tool, arguments)
-            for _, call, result in self.view.made
-        )
-
-    def changed_now(self) -> bool:
-        """Whether the last turn changed something."""
-        pairs = zip(self.last.turn.calls, self.last.results, strict=False) if self.last is not None else ()
-        return any(result.error is None and call.name in self.view.changing for call, result in pairs)
-
-    def strayed(self, call: ToolCall) -> bool:
-        """Whether it is a look-up by a tool of the plan that the plan does not make."""
-        planned = [n for n, one in enumerate(self.plan.calls) if one.tool == call.name and not one.changes]
-        made = [self.view.done[n].call for n in planned if n in self.view.done]
-        return bool(planned) and not any(one.arguments == call.arguments for one in made)
-
-    def read_answer(self) -> str:
-        """The answer, in a form in which an observation shows it, where one does."""
-        texts = [" ".join(result.content.split()) for result in reversed(self.results)]
-        forms = [self.task.answer, *self.task.answer_aliases]
-        for form in list(forms):
-            if re.fullmatch(r"\$[\d,]+", form):
-                forms.insert(0, f"{form}.00")
-        for form in forms:
-            if any(re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-]|\.\d)", text) for text in texts):
-                return form
-        return self.task.answer
-
-    def rule(self) -> str | None:
-        """The rule that forbids what was asked for, where the agent has it before it: in the policy or in a refusal."""
-        texts = [self.prompt.system, *(result.content for result in self.results)]
-        rule = " ".join((self.plan.rule or "").split())
-        if rule and '"' not in rule and any(rule in " ".join(text.split()) for text in texts):
-            return rule
-        refused = [said_by(result) for result in self.results if result.error == "refused"]
-        return refused[-1] if refused and '"' not in refused[-1] else None
-
-    def changes(self) -> list[ToolResult]:
-        """Observations of calls that changed something, in order."""
-        return [
-            result for _, call, result in self.view.made if result.error is None and call.name in self.view.changing
-        ]
-
-    # Words.
 
     def react(
         self, numbers: Sequence[int], arguments: dict[str, Any] | None = None, attempt: PlannedCall | None = None
@@ -151,13 +47,16 @@ class Reasons:
             return
         pairs = list(zip(self.last.turn.calls, self.last.results, strict=False))
         wrong = [result for _, result in pairs if result.error not in (None, "failure")]
-        if wrong and self._was_attempt():
+        if wrong and self.was_attempt():
             refusal = said_by(wrong[-1])
             if refusal and '"' not in refusal:
                 self.thoughts.add("p_unwritten", line=refusal.rstrip("."))
             return
         if wrong:
-            self.thoughts.add("p_wrong")
+            forbidden = Policed.of(self.task.details).forbidden
+            kept = forbidden is not None and any(call.name == forbidden.tool for call, result in pairs if result.error)
+            refusal = said_by(wrong[-1]).rstrip(".") if kept else ""
+            self.thoughts.add("p_refused" if refusal and '"' not in refusal else "p_wrong", line=refusal)
             return
         asked = [result for call, result in pairs if call.name == ASK]
         if asked:
@@ -180,31 +79,51 @@ class Reasons:
         if news is not None:
             self.thoughts.add("p_checked", line=news.rstrip("."))
             return
-        needs = [
-            (path, value_at((arguments if place == 0 else None) or self.view.arguments(number) or {}, path))
-            for place, number in enumerate((*numbers, *self.open()))
-            for path, given in self.plan.calls[number].given.items()
-            if given.source == "observation" and (place or given.call is not None)
-        ]
+        pairs = self.seen_anew()
+        looks = {id(call) for call, _ in pairs}
+        own: list[tuple[str, Any]] = []
+        needs: list[tuple[str, Any]] = []
+        coming = list(dict.fromkeys((*numbers, *self.open())))
+        for place, number in enumerate(coming):
+            for path, given in self.plan.calls[number].given.items():
+                made = self.view.done.get(-1 if given.call is None else given.call)
+                # What a later call needs is of interest where this look was made for it.
+                if given.source == "observation" and (
+                    given.call is not None if place == 0 else made is not None and id(made.call) in looks
+                ):
+                    given_now = (arguments if place == 0 else None) or self.view.arguments(number) or {}
+                    (needs if place else own).append((path, value_at(given_now, path)))
         if attempt is not None:
             seen = [path for path, given in attempt.given.items() if given.source == "observation"]
-            needs = [(path, value_at(arguments or {}, path)) for path in seen]
+            own, needs = [(path, value_at(arguments or {}, path)) for path in seen], []
         shown = [result for _, result in pairs]
-        known = [result.content for result in self.results[: -len(pairs)]]
+        known = [result.content for result in self.results if not any(result is one for one in shown)]
         new = [
             (path, value)
-            for path, value in needs
+            for path, value in (*own, *needs)
             if value is not None and not any(stands_in(path, value, text) is not None for text in known)
         ]
         lines = {text.strip() for result in shown if result.error is None for text in result.content.split("\n")}
-        calls = [self.plan.calls[n] for n in (*numbers, *self.open())] if attempt is None else [attempt]
-        told = [given.words for one in calls for given in one.given.values()]
-        line = next((words for words in told if words in lines and self._may_quote(words)), None) or line_with(
-            new, shown
-        )
+        calls = [self.plan.calls[n] for n in coming] if attempt is None else [attempt]
+        mine = (self.view.arguments(numbers[0]) if numbers else None) or {}
+        told = [
+            given.words
+            for place, one in enumerate(calls)
+            for path, given in one.given.items()
+            # Who takes another row than the plan's does not read the plan's line.
+            if place or not numbers or arguments is None or value_at(arguments, path) == value_at(mine, path)
+        ]
+        line = next((text for text in told if text in lines and self._may_quote(text)), None) or line_with(new, shown)
         if line is None:
             return
         line = line.removeprefix("- ").rstrip(".")
+        other = [one for one in new if one in own and stands_in(*one, line) is None]
+        beside = line_with(other, shown) if numbers and other else None
+        if beside is not None and any(line in result.content and beside in result.content for result in shown):
+            # One list shows two values of the call: an airport to leave from and one to fly to.
+            self.say_line(line)
+            self.say_line(beside.removeprefix("- ").rstrip("."))
+            return
         if (header := listed_under(line, self.results)) is not None:
             said = bool(header) and self.draw(0.5)
             self.thoughts.add("p_among" if said else "p_one_of", header=header)
@@ -257,10 +176,10 @@ class Reasons:
                     self._evidence()
                     self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
                     self.thoughts.add("p_instead")
-                    rule = None
-            self._behind(number)
+                    rule = None if rule == forbids else rule
+            self._behind(number, arguments)
             if rule is not None and not any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history):
-                for line in self._decisive(rule, [value for value in arguments.values() if isinstance(value, str)]):
+                for line in self._decisive(rule, arguments):
                     if line not in self.thoughts.said:
                         self.say_line(line)
                 self.thoughts.add("p_rule", rule=rule.rstrip("."))
@@ -269,8 +188,11 @@ class Reasons:
             return
         if not self.history:
             from_user = [value for value in values if value in self.task.question]
-            if from_user:
+            who = any(name.endswith(("name", "email")) for name in arguments)
+            if who and from_user:
                 self.thoughts.add("p_start", value=joined(from_user, self.task.question))
+            elif named := [value for value in from_user if not value.islower()]:
+                self.thoughts.add("p_first", value=named[0])
             else:
                 self.thoughts.add("p_start_plain")
         elif len(values) > 1 and not any(name.endswith("_id") for name in arguments):
@@ -291,15 +213,23 @@ class Reasons:
             return "p_try"
         return "p_write_next" if self.changes() else "p_write"
 
-    def _decisive(self, rule: str, about: Sequence[str] = ()) -> list[str]:
-        """What was looked up to decide on something that a rule is about: the line of it; of a rule with several cases
-        each line that speaks of one."""
-        looked = [
-            self.view.done[n].result for n, one in enumerate(self.plan.calls) if one.decides and n in self.view.done
-        ]
-        if rule.count(" or ") > 1:
-            return next((lines for result in reversed(looked) if len(lines := lines_on(rule, result)) > 1), [])
-        return [line for result in reversed(looked) if (line := line_on(rule, result, about)) is not None][:1]
+    def _decisive(self, rule: str, arguments: Mapping[str, Any]) -> list[str]:
+        """What was looked up to decide on something that a rule is about: the line of it, or those of two look-ups of
+        one kind; of a rule with several cases each line that speaks of one."""
+        looked = [self.view.done[n] for n, one in enumerate(self.plan.calls) if one.decides and n in self.view.done]
+        several = (lines_on(rule, made.result) for made in reversed(looked)) if rule.count(" or ") > 1 else ()
+        if (cases := next((lines for lines in several if len(lines) > 1), None)) is not None:
+            return of_number(cases, arguments)
+        about = [value for value in arguments.values() if isinstance(value, str)]
+        asked = " ".join((self.task.question, *about))
+        told: list[tuple[str, int, list[str]]] = []
+        for made in looked:
+            common, lines = lines_about(rule, made.result, about, arguments=arguments, asked=asked)
+            # A look at a day is about a rule on days, whatever stands there.
+            told.append((made.call.name, common + 3 * len(set(made.call.arguments) & set(words(rule))), lines))
+        most = max((common for _, common, lines in told if lines), default=0)
+        tool = next((tool for tool, common, lines in reversed(told) if lines and common == most), None)
+        return list(dict.fromkeys(line for name, _, lines in told if name == tool for line in lines))
 
     def _governs(self, tool: str) -> str | None:
         """A rule of the policy that is kept before a tool, where the task says which are."""
@@ -308,12 +238,12 @@ class Reasons:
             return None
         return rule_for(self.prompt.system, self.tools[tool], own)
 
-    def _behind(self, number: int) -> None:
+    def _behind(self, number: int, arguments: dict[str, Any]) -> None:
         """What an id rests on that was read earlier and not spoken of yet."""
         spoken = " ".join(step.turn.thought or "" for step in self.history)
         for path, given in self.plan.calls[number].given.items():
             made = self.view.done.get(-1 if given.call is None else given.call)
-            value = value_at(self.view.arguments(number) or {}, path)
+            value = value_at(arguments, path)
             if made is None or not isinstance(value, str):
                 continue
             line = line_with([(path, value)], [made.result])
@@ -324,17 +254,6 @@ class Reasons:
                 and details_of(self.task.question, line)
             ):
                 self.say_line(line)
-
-    def is_astray(self) -> bool:
-        """Whether the last turn looked at another row than the one that is meant."""
-        if self.last is None:
-            return False
-        return any(
-            result.error is None
-            and self.strayed(call)
-            and any(self.plan.calls[n].tool == call.name for n in self.open())
-            for call, result in zip(self.last.turn.calls, self.last.results, strict=False)
-        )
 
     def _news(self, pairs: Sequence[tuple[ToolCall, ToolResult]]) -> str | None:
         """What a look-up shows that the same one did not show before."""
@@ -363,34 +282,25 @@ class Reasons:
             return max((one for one in told if one[0]), default=(0, 0, None))[2]
         return None
 
-    def is_check(self) -> bool:
-        """Whether the last turn looked at what the one before had changed."""
-        if len(self.history) < 2 or self.last is None or self.open():
-            return False
-        before = self.history[-2]
-        return any(
-            result.error is None and call.name in self.view.changing
-            for call, result in zip(before.turn.calls, before.results, strict=False)
-        )
-
-    def _was_attempt(self) -> bool:
-        """Whether the last turn made an attempt of the plan."""
-        return any(made.turn == len(self.history) - 1 for made in self.view.tried.values())
-
-    def _evidence(self) -> None:
-        """What was read that a rule of the policy is about."""
-        if self._was_attempt():
+    def _evidence(self) -> list[str]:
+        """Say what was read that a rule of the policy is about; gives the lines."""
+        if self.was_attempt():
             self.react(())
-            return
+            return []
         if self.plan.attempts:
-            return
+            return []
         if not self.plan.calls:
             # What needs no look to be refused: the message gives it away in its first sentence.
             tell = sentences(self.prompt.question, capital=True)[0]
             self.thoughts.add("p_tell", line=tell.rstrip("."))
-            return
+            return []
+        lines = self.grounds()
+        for line in lines:
+            self.say_line(line)
+        return lines
+
+    def grounds(self) -> list[str]:
+        """The lines of what was looked up by which the policy forbids what was asked for."""
         forbidden = Policed.of(self.task.details).forbidden
         given = {} if forbidden is None else forbidden.arguments
-        lines = self._decisive(self.plan.rule or "", [one for one in given.values() if isinstance(one, str)])
-        for line in of_number(lines, given):
-            self.say_line(line)
+        return of_number(self._decisive(self.plan.rule or "", given), given)

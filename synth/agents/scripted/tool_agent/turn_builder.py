@@ -164,7 +164,7 @@ class TurnBuilder(Reasons):
             if rule is not None:
                 self.thoughts.add("p_forbidden", rule=rule.rstrip("."))
             self.thoughts.add("p_refuse")
-            said = self.said("m_refuse", rule=rule) if rule else self.said("m_refuse_plain")
+            said = self.said("m_refuse", rule=self._with_grounds(rule)) if rule else self.said("m_refuse_plain")
             return self.message(said + self._left())
         self.react(())
         self.thoughts.add("p_finish")
@@ -173,8 +173,16 @@ class TurnBuilder(Reasons):
         rule = self.rule() if outcome == "offered" else None
         if rule is not None and what:
             said = "m_instead_tried" if self.plan.attempts else "m_instead"
-            return self.message(self.said(said, rule=rule, what=what) + self._left())
+            return self.message(self.said(said, rule=self._with_grounds(rule), what=what) + self._left())
         return self.message((self.said("m_done", what=what) if what else self.said("m_done_plain")) + self._left())
+
+    def _with_grounds(self, rule: str) -> str:
+        """A rule and what was found that it is about, for the user."""
+        looks = [result for _, call, result in self.view.made if any(name.endswith("_id") for name in call.arguments)]
+        known = [line for line in self.grounds() if any(line in result.content for result in looks)]
+        # Only what stands in a record of theirs: a list of a day or of all rooms is no answer.
+        lines = [f'"{line}"' for line in known] if not self.plan.attempts and self.plan.calls else []
+        return f"{ended(rule)} {self.said('m_grounds', lines=listed(lines))}" if lines else rule
 
     def stuck(self) -> Turn:
         self.react(())

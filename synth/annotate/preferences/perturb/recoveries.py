@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from synth.agents.contract import Turn
+from synth.agents.grounding.said import says
 from synth.annotate.preferences.perturb.early_answers import answer_turn
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.annotate.preferences.perturb.values import wrong_answers
@@ -16,6 +17,9 @@ from synth.environments.rendering import plain
 from synth.text.words import words_of
 
 __all__ = ["IgnoredError", "RepeatedCall"]
+
+_NOT_AGAIN = ("p_start", "p_first", "p_start_plain", "p_fits", "p_tell")
+"""What is said to begin with, or of a line that was read, and not by who makes a call once more."""
 
 
 class IgnoredError:
@@ -73,9 +77,12 @@ def again(run: GoodRun, step: int, past: Turn) -> Turn | None:
     done = deed(past.thought)
     if not done:
         return None
+    done = [part for part in done if says(_NOT_AGAIN, part) is None]
     read = lead(recorded.thought, run.task.question)
     if not recorded.calls:
         # Who goes on does not announce the answer first.
         read = [part for part in read if quotes(part) or part != sentences(recorded.thought)[-1]]
     turn = past.model_copy(update={"thought": stands_alone([*read, *done])})
+    if turn.thought is None:
+        return None
     return turn if run.grounded(step, turn) else None
