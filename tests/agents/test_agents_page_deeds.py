@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from synth.agents.contract import Step, Turn
+from synth.agents.contract import Prompt, Step, Turn
+from synth.agents.grounding.check import ungrounded
 from synth.agents.scripted.tool_agent.page_deeds import page_deeds
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.outline import Outline, render
@@ -53,3 +54,17 @@ def test_an_element_is_one_of_the_page_before() -> None:
 
 def test_a_long_run_is_not_told_step_by_step() -> None:
     assert page_deeds((START, *(step("click", ref="e5") for _ in range(7)))) == ""
+
+
+def test_what_is_told_is_grounded() -> None:
+    asked = "Please put “Robin Tate” into “Name”, choose “Large” for “Size” and save."
+    run = (
+        START,
+        step("type", ref="e2", text=""),
+        step("type", ref="e2", text="Robin Tate"),
+        step("select", ref="e3", option="Large"),
+        step("click", ref="e4"),
+        step("click", ref="e5"),
+    )
+    end = Step(turn=Turn(answer=f"Done. {page_deeds(run)}"), results=())
+    assert ungrounded(Prompt(system="", question=asked, tools=()), (*run, end)) == []

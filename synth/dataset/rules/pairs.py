@@ -144,7 +144,7 @@ def _difference(
 def strength(row: PreferenceRow, known: Known) -> Iterator[str]:
     """Counts, difference and interval fit each other, and speak for the chosen side."""
     of = row.strength
-    amiss = [] if of is None else list(measured("strength", of, ("chosen", "rejected")))
+    amiss = [] if of is None else list(measured("strength", of, ("chosen", "rejected"), known.recipe))
     yield from amiss
     if (
         row.kind is PairKind.SIBLING

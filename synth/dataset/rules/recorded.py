@@ -4,10 +4,11 @@ of these tables ask."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from sys import intern
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -125,8 +126,9 @@ def owner_problems(row: StepRow | ContinuationRow | PreferenceRow, run: Recorded
         yield f"step: {row.step}, but the trajectory has {len(run.ranges)} turns"
 
 
-def measured(path: str, of: Criticality | Strength, sides: tuple[str, str]) -> Iterator[str]:
-    """Whether counts, difference and interval fit each other; ``sides`` name the better-if-positive one first."""
+def measured(path: str, of: Criticality | Strength, sides: tuple[str, str], recipe: Mapping[str, Any]) -> Iterator[str]:
+    """Whether counts, difference and interval fit each other and the recipe; ``sides`` name the better-if-positive one
+    first."""
     rates: list[float] = []
     for side in sides:
         good, n = getattr(of, f"{side}_successes"), getattr(of, f"{side}_n")
@@ -139,6 +141,9 @@ def measured(path: str, of: Criticality | Strength, sides: tuple[str, str]) -> I
     own = [getattr(of, f"{side}_draws") or 0 for side in sides]
     if min(own) < 0 or sum(own) > (of.policy_draws or 0):
         yield f"{path}.policy_draws: {of.policy_draws}, but {own[0]} and {own[1]} of them do what the sides do"
+    most = ((recipe.get("critical") or {}).get("search") or {}).get("draws")
+    if most is not None and (of.policy_draws or 0) > most:
+        yield f"{path}.policy_draws: {of.policy_draws}, but the recipe has the policy draw {most} times"
     if len(rates) == 2 and abs(rates[0] - rates[1] - of.difference) > 1e-6:
         yield f"{path}.difference: {of.difference:g}, but the counts give {rates[0] - rates[1]:g}"
     if not of.low - 1e-9 <= of.difference <= of.high + 1e-9:

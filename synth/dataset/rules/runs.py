@@ -288,7 +288,7 @@ def criticality(row: StepRow, known: Known) -> Iterator[str]:
     if of is None:
         return
     known.of(Steps).criticality[row.trajectory_id, row.step] = (of, known.place)
-    yield from measured("criticality", of, ("alternative", "original"))
+    yield from measured("criticality", of, ("alternative", "original"), known.recipe)
     if of.alternative < 0:
         yield f"criticality.alternative: {of.alternative}"
     if of.verified and run is not None and (of.difference >= 0 if run.success else of.difference <= 0):
