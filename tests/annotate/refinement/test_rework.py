@@ -140,8 +140,13 @@ def test_what_follows_notes_is_grounded_in_them_and_not_without(runs: dict[str, 
     with pytest.raises(Unrefined, match="it fits") as refused:
         compressed(parent, budget=10**6, size=300, thought=str, count=len)
     assert refused.value.reason is Reason.NOT_COMPRESSED
-    with pytest.raises(Unrefined, match="would be lost"):
-        compressed(parent, budget=1, size=1, thought=str, count=lambda text: len(text) if "Known" not in text else 0)
+    lost = []
+    for _, one, _ in found:
+        try:
+            compressed(one, budget=1, size=1, thought=str, count=lambda text: len(text) if "Known" not in text else 0)
+        except Unrefined as error:
+            lost.append("would be lost" in str(error))
+    assert any(lost), "notes of one character hold nothing of what some run uses later"
 
 
 def test_notes_are_trained_and_so_is_what_goes_on_from_them(
