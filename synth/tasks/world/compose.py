@@ -160,5 +160,6 @@ def _two_hops(one: Link, two: Link, known: Phrase, told: list[str], head: str) -
         if inner.prep.endswith("a(n)") or inner.clausal or head in inner.tail.split():
             continue
         clause = f"{bridge} {mark(two.number, inner.finite(indefinite(head)))}"
-        found += [mark(one.number, text) + "." for text in statements(one, known, clause)]
+        texts = [text for text in statements(one, known, clause) if not inner.said_in(text.replace(clause, ""))]
+        found += [mark(one.number, text) + "." for text in texts]
     return found
