@@ -138,7 +138,7 @@ def test_of_what_was_looked_up_the_line_is_quoted_that_decides() -> None:
     )
     flown = lines_about("A reservation can't be cancelled once one of its flights has departed.", trip)[1]
     assert flown == ["Leg 1: OSL to VIE, departs 9:00, departed, $9 per passenger"]
-    name = "A passenger's name can be corrected, one name at a time; nobody is replaced by another passenger."
+    name = "A passenger's name can be corrected, one name at a time; a passenger can't be replaced by another person."
     assert lines_about(name, trip, arguments={"passenger": 2})[1] == ["Passenger 2: Kim Elm"]
     several = "It can be cancelled when booked today, or its fare is flex, or it is insured, or a flight is cancelled."
     lines = ["Reservation J1 (booked), flex fare", "Booked: 1 May", "Insured: no"]
@@ -150,7 +150,7 @@ def test_of_what_was_looked_up_the_line_is_quoted_that_decides() -> None:
     assert lines_about(seats, flight)[1] == ["Economy: $9.00, 20 free", "Business: $30.00, 2 free"]
 
 
-def test_a_day_is_nobody_to_start_from() -> None:
+def test_a_date_is_not_taken_for_a_person() -> None:
     people = re.compile(r"\b(who|behind|belongs)\b", re.IGNORECASE)
     for number in range(12):
         question = f"Is there a flight from Vienna to Lisbon on 18 May? It is request {number}."

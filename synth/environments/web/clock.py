@@ -18,7 +18,8 @@ __all__ = ["Clock", "find_clock"]
 
 _LIBRARIES = ("libfaketimeMT.so.1", "libfaketime.so.1")
 _BUILT = "vendor/libfaketime/src/libfaketime.so.1"
-"""The library inside the Python package. With Debian 12's 0.9.10, ``time.sleep`` fails in Python 3.11 and later."""
+"""Where the Python package ``libfaketime`` keeps the library. It is tried first: under the 0.9.10 of Debian 12,
+``time.sleep`` raises an error in Python 3.11 and later."""
 _FOLDERS = ("/usr/lib/*/faketime", "/usr/lib*/faketime", "/usr/local/lib/faketime")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _COMPACT = re.compile(r"(\d{8})[T ]?(\d{6}(?:\.\d{3}|\.\d{6})?Z?)")

@@ -71,7 +71,7 @@ class Wording:
 
     @contextmanager
     def anew(self) -> Iterator[None]:
-        """For words that are said later, when nobody knows what "that booking" was: nothing counts as mentioned."""
+        """Within it nothing counts as mentioned: words that are said later can't refer back ("that booking")."""
         before, self._mentioned = self._mentioned, []
         try:
             yield

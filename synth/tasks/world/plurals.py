@@ -38,7 +38,8 @@ def set_phrases(link: Link, known: Phrase, plural: str) -> list[str]:
             if _echoes(predicate, plural) or {"a", "an"} & {*predicate.middle.split(), *predicate.tail.split()}:
                 continue  # "people whom X had as a professor"
             gaps = predicate.gaps(known.text, person=link.person, place=False)
-            found += [f"{plural} {gap}" for gap in gaps if "whom" not in gap.split()]  # nobody asks so
+            # "people whom the academy educated" is too formal for a question.
+            found += [f"{plural} {gap}" for gap in gaps if "whom" not in gap.split()]
     return [mark(link.number, text) for text in dict.fromkeys(found)]
 
 

@@ -77,7 +77,7 @@ def faults(question: str, questions: int = 1) -> list[str]:
     if match := _DISAGREES.search(question):
         found.append(f"no agreement {match.group()!r}")
     if match := _STIFF.search(question):
-        found.append(f"nobody says {match.group()!r}")
+        found.append(f"stiff wording {match.group()!r}")
     for sentence in re.split(r"(?<=[.?]) ", question):
         if not sentence[:1].isupper():
             found.append(f"sentence without a capital {sentence[:20]!r}")
