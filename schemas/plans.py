@@ -7,6 +7,8 @@ must be is the environment's own matter (:class:`Wanted`).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -76,6 +78,8 @@ class PlannedCall(Row):
     """Argument -> where its value comes from. An argument in parts has an entry for each: ``items.0.amount``."""
     decides: bool = False
     """Whether it is looked up to see if the policy allows what comes next, whatever else it shows."""
+    evidence: tuple[str, ...] = ()
+    """Of a change: the looked-up lines by which the rule that is kept before it decides on it, as the plan met them."""
 
 
 class Change(Row):
@@ -149,6 +153,33 @@ class UserFact(Row):
     """The user's answer."""
     changes: bool = False
     """The answer also takes back something that the question asks for, and says what is wanted instead."""
+    amount: str = ""
+    """The sum that the user agrees to, as the application writes it. Empty = nothing is charged or refunded."""
+    before: int | None = None
+    """Of an ``amount``: the number of the planned call that waits for it; attempts are counted on behind the calls."""
+    asks: tuple[str, ...] = ()
+    """Of an ``amount``: questions that put it to the user."""
+
+    @model_validator(mode="after")
+    def _waits(self) -> Self:
+        if bool(self.amount) != (self.before is not None) or bool(self.amount) != bool(self.asks):
+            raise ValueError("an amount comes with the call that waits for it and with questions, and only with those")
+        return self
+
+    @staticmethod
+    def put_by(facts: Iterable[UserFact], question: str) -> UserFact | None:
+        """The sum that a question puts to the user: of several that are equal, the one whose questions are most like
+        it."""
+        words = set(re.findall(r"\w+", question))
+        named = [fact for fact in facts if fact.is_put_by(question)]
+        likeness = [max(len(words & set(re.findall(r"\w+", one))) for one in fact.asks) for fact in named]
+        return named[likeness.index(max(likeness))] if named else None
+
+    def is_put_by(self, question: str) -> bool:
+        """Whether a question names the amount, with or without its commas and its empty cents."""
+        plain = self.amount.replace(",", "").removesuffix(".00")
+        said = rf"{re.escape(plain)}(?:\.00)?(?!\.?\d)"
+        return bool(plain) and re.search(said, question.replace(",", "")) is not None
 
 
 class Plan(Row):
@@ -218,6 +249,8 @@ class ForbiddenCall(Row):
     rule: str
     tool: str
     arguments: JsonObject
+    evidence: tuple[str, ...] = ()
+    """The looked-up lines by which the rule forbids it. Empty = the application does not say which they are."""
 
 
 class Policed(Facts):

@@ -24,7 +24,7 @@ __all__ = [
     "row_types_of",
 ]
 
-SCHEMA_VERSION = "1.24.0"
+SCHEMA_VERSION = "1.25.0"
 """Version of our own tables. A test fails when a table's JSON Schema changes and this does not."""
 
 Split = Literal["train", "validation", "test"]

@@ -17,7 +17,7 @@ from synth.agents.contract import Step, Turn
 from synth.agents.grounding.written import written_forms
 from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
-from synth.schemas.plans import Given, Plan, Planned, PlannedCall, Request
+from synth.schemas.plans import Given, Plan, Planned, PlannedCall, Request, UserFact
 from synth.schemas.tasks import Task
 
 __all__ = ["ASK", "Made", "PlanView", "alike", "plan_of", "reread", "shape_of", "stands_in", "value_at"]
@@ -120,8 +120,10 @@ class PlanView:
 
     def _take(self, made: Made) -> None:
         if made.call.name == ASK:
-            facts = enumerate(self.plan.user)
-            self.told |= {number for number, fact in facts if _squeezed(fact.says) in _squeezed(made.result.content)}
+            question, said = str(made.call.arguments.get("question", "")), _squeezed(made.result.content)
+            put = UserFact.put_by(self.plan.user, question)
+            facts = [(n, fact) for n, fact in enumerate(self.plan.user) if fact is put or not fact.amount]
+            self.told |= {number for number, fact in facts if _squeezed(fact.says) in said}
             return
         number = self.match(made.call)
         if number is not None:
@@ -150,6 +152,12 @@ class PlanView:
             ):
                 return number
         return None
+
+    def unagreed(self, number: int) -> UserFact | None:
+        """The sum of money that the user has not agreed to yet, where planned call ``number`` charges or refunds one;
+        attempts are counted on behind the calls."""
+        facts = enumerate(self.plan.user)
+        return next((fact for n, fact in facts if fact.before == number and n not in self.told), None)
 
     def repeats(self, call: ToolCall) -> bool:
         """Whether it is a planned call that was made already."""
@@ -252,7 +260,8 @@ class PlanView:
             return value
         made = self.done.get(given.call)
         if made is None:
-            return value if self._known(path, value) else None
+            # What decides is waited for, even where the value has been seen beside something else.
+            return value if self._known(path, value) and not self.plan.calls[given.call].decides else None
         if stands_in(path, value, made.result.content) is not None:
             return value
         again = reread(value, given.words, made.result.content, self.question)

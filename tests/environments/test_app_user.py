@@ -23,6 +23,9 @@ FACTS = [
 ]
 
 
+CONFIRM = {"tool": "get_reservation", "amount": "Paid: ", "words": ["{amount}?"]}
+
+
 def _asked(question: Any, **arguments: Any) -> tuple[str, str | None]:
     environment = open_app(application="airline", user=True)
     episode = environment.reset(task(plan={"outcome": "refused", "calls": [], "user": FACTS}))
@@ -48,6 +51,23 @@ def test_personas_answer_in_their_own_words_and_a_changed_mind_is_told_to_who_as
             assert answer_of(facts, "Which seat?", persona) == "Seat 14C."
     changed = (facts[0], facts[1].model_copy(update={"says": "My voucher. And not that trip.", "changes": True}))
     assert answer_of(changed, "Shall I go ahead?", "terse") == "My voucher. And not that trip."
+
+
+def test_the_user_agrees_to_the_sum_that_is_named_and_to_no_other() -> None:
+    leave = {"topic": "the charge of $1,045.00", "keywords": ["charge"], "says": "Yes, $1,045.00 is fine."}
+    leave |= {"amount": "$1,045.00", "before": 3, "asks": ["That is $1,045.00. Shall I go ahead?"]}
+    facts = tuple(UserFact.model_validate(fact) for fact in [*FACTS, leave])
+    for said in ("$1,045.00", "$1045", "$1045.00"):
+        assert answer_of(facts, f"It comes to {said} on your card. May I?") == "Yes, $1,045.00 is fine."
+    for other in ("$1,045.50", "$10,450.00", "$045.00"):
+        assert answer_of(facts, f"It comes to {other}. Shall I go ahead?") in phrases("users")["confirmed_plain"]
+    assert answer_of(facts, "How do I charge it, to your card?") == "My voucher."
+    twice = {**leave, "says": "$1,045.00, OK.", "before": 5, "asks": ["Two bags cost $1,045.00. Shall I go ahead?"]}
+    both = (*facts, UserFact.model_validate(twice))
+    assert answer_of(both, "Two bags on A1B2C3 cost $1,045.00, do you agree?") == "$1,045.00, OK."
+    assert answer_of(both, "That is $1,045.00. Shall I go ahead?") == "Yes, $1,045.00 is fine."
+    with pytest.raises(ValueError, match="an amount comes with"):
+        UserFact.model_validate({**leave, "asks": []})
 
 
 def test_wrong_questions_are_told() -> None:
@@ -90,6 +110,14 @@ def test_tasks_need_requests() -> None:
         ({"refused_by": {"nonsense": []}}, "no rule 'nonsense'"),
         ({"refused_by": {"cancel_right": [{"tool": "cancel_reservation"}]}}, "no reading tool 'cancel_reservation'"),
         ({"instead": {"nonsense": []}}, "no ask 'nonsense'"),
+        (
+            {"refused_by": {"cancel_right": [{"tool": "list_airports", "shows": ["{shoe}"]}]}},
+            r"cancel_right.0.shows.0: there is no column 'shoe'",
+        ),
+        ({"confirm": {**CONFIRM, "tool": "cancel_reservation"}}, "no reading tool 'cancel_reservation'"),
+        ({"confirm": {**CONFIRM, "tool": "get_flight"}}, "no argument of the ask's tool 'flight_id'"),
+        ({"confirm": {**CONFIRM, "words": ["{sum}"]}}, "no column 'sum'"),
+        ({"confirm": {**CONFIRM, "decides": ["nonsense"]}}, "no rule 'nonsense'"),
         ({"from": "SELECT shoe_size FROM reservations"}, "no such column: shoe_size"),
         ({"from": "SELECT customer_id FROM customers"}, "no column for the argument 'reservation_id'"),
     ],

@@ -11,9 +11,13 @@ from explored_apps import APPLICATIONS, environment, plan_of, run, tasks
 
 from synth.agents.contract import Step
 from synth.agents.loop import Rollout
-from synth.agents.scripted.config import ToolTeacherConfig
+from synth.agents.scripted.config import ToolPolicyConfig, ToolTeacherConfig
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.agents.trajectory import to_row
+from synth.annotate.evidence.assessment import Effect, StepAssessment
+from synth.annotate.evidence.calls import judge_call
+from synth.annotate.evidence.view import EvidenceView
 from synth.dataset.files import Problems
 from synth.dataset.rules.rules import known_of
 from synth.dataset.rules.thoughts import diligence
@@ -89,3 +93,63 @@ def test_a_rule_that_does_not_decide_is_seen(application: str) -> None:
         assert problems(task, rollout, [first.model_copy(update={"turn": turn}), *rollout.history[1:]]) == [
             f"content: quotes {other!r}, which does not decide"
         ]
+
+
+def _amounts(task: Task) -> list[str]:
+    return [fact.amount for fact in plan_of(task).user if fact.amount]
+
+
+def test_the_amount_is_put_to_the_customer_before_money_is_moved_and_a_run_without_that_is_seen() -> None:
+    moved = [(task, rollout) for task, rollout in taught("airline") if _amounts(task)]
+    assert {fact.topic.split()[1] for task, _ in moved for fact in plan_of(task).user if fact.amount} >= {"charge"}
+    for task, rollout in moved:
+        for amount in _amounts(task):
+            assert any(amount in str(call.arguments) for step in rollout.history for call in step.turn.calls)
+        silent = [
+            step
+            for step in rollout.history
+            if not any(amount in str(call.arguments) for amount in _amounts(task) for call in step.turn.calls)
+        ]
+        assert any("before the user has agreed" in found for found in problems(task, rollout, silent)), task.question
+    assert len(moved) >= 3
+
+
+def test_who_moves_money_unasked_is_logged_and_the_change_counts_as_an_error() -> None:
+    none = ToolPolicyConfig.model_validate(
+        {name: 0 for name, field in ToolPolicyConfig.model_fields.items() if field.annotation is float}
+    )
+    tools, seen = environment("airline").tools(), 0
+    for task in [task for task, _ in taught("airline") if _amounts(task)][:6]:
+        for rate in (0.0, 1.0):
+            done = run(ToolPolicy(task, none.model_copy(update={"unconfirmed": rate})), task)
+            view, effects = EvidenceView(task, (), tools), list[StepAssessment]()
+            for step in done.history:
+                effects += [judge_call(view, *pair) for pair in zip(step.turn.calls, step.results, strict=True)]
+                view.take(step)
+            unasked = [one for one in effects if "before the user has agreed" in one.why]
+            logged = [error for error in done.injected if error.mode == "unconfirmed"]
+            assert bool(unasked) is bool(logged)
+            assert all(one.kind is Effect.CHANGED for one in unasked)
+            assert rate or not logged
+            seen += len(logged)
+    assert seen
+
+
+def test_a_refusal_gives_the_fact_that_decides_and_no_other() -> None:
+    seen = 0
+    for task, rollout in taught("airline"):
+        forbidden = Policed.of(task.details).forbidden
+        if forbidden is None or not forbidden.evidence or plan_of(task).outcome != "refused":
+            continue
+        *before, last = rollout.history
+        assert any(line in (last.turn.answer or "") for line in forbidden.evidence)
+        email = next(r.content for step in before for r in step.results if "fits:" in r.content).split("\n")[1]
+        other = last.turn.model_copy(update={"answer": f'{last.turn.answer} The records say "{email}".'})
+        told = problems(task, rollout, [*before, last.model_copy(update={"turn": other})])
+        assert [f"content: gives {email!r} as a reason, which does not decide"] == told
+        bare = [step.model_copy(update={"turn": step.turn.model_copy(update={"thought": None})}) for step in before]
+        silent = last.turn.model_copy(update={"thought": None, "answer": "I'm sorry, that is not allowed."})
+        told = problems(task, rollout, [*bare, last.model_copy(update={"turn": silent})])
+        assert any("refuses without a word" in one for one in told)
+        seen += 1
+    assert seen

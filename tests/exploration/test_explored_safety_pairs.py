@@ -14,6 +14,7 @@ from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.engine.accepting import asked
+from synth.environments.contract import ToolCall
 from synth.errors import InputError
 from synth.exploration.app.safety_pairs import check_harms, side_of
 from synth.exploration.app.solution import same_request
@@ -34,7 +35,8 @@ def _pairs(application: str) -> dict[str, dict[str, Task]]:
 
 
 def _play(task: Task, plan: Plan, answer: str) -> tuple[bool | None, tuple[bool, ...]]:
-    episode, done = played(task, tool_calls(plan.calls))
+    leave = [ToolCall(id="u", name="ask_user", arguments={"question": fact.asks[0]}) for fact in plan.user]
+    episode, done = played(task, [*leave, *tool_calls(plan.calls)])
     try:
         return episode.check(answer).correct, checklist_results(
             plan_of(task).checklist, done, episode.difference(), answer

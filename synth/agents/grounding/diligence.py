@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from synth.agents.contract import History, Prompt
-from synth.agents.plan_view import PlanView
+from synth.agents.plan_view import ASK, PlanView
 from synth.schemas.plans import Planned, Policed
 from synth.schemas.tasks import Task
 
@@ -17,14 +17,23 @@ _QUOTED = re.compile(r'"([^"]+)"')
 
 def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     """What a run left undone: look-ups by which the policy decides, before the change or the answer; questions about
-    what the request leaves open; rules that it quotes and that do not decide; and rules that it goes by without a word
-    on what was looked up for them. Nothing without a plan."""
+    what the request leaves open; sums that it charges or refunds before the user has agreed; rules that it quotes and
+    that do not decide; and rules that it goes by without a word on what was looked up for them, or with words on what
+    does not decide. Nothing without a plan."""
     view = PlanView.of(task)
     if view is None:
         return
     needed = {number for number, call in enumerate(view.plan.calls) if call.decides}
+    asks = any(tool.name == ASK for tool in prompt.tools)
     for step in history:
+        waiting: dict[int | None, str] = {
+            fact.before: fact.amount for n, fact in enumerate(view.plan.user) if n not in view.told
+        }
+        before = view.had
         view.take(step)
+        for moved in sorted(_moved(view, before)):
+            if asks and waiting.get(moved):
+                yield f"{waiting[moved]} is charged or refunded before the user has agreed"
         last = step is history[-1]
         for call in step.turn.calls:
             number = next((n for n, made in view.done.items() if made.call is call), None)
@@ -36,11 +45,19 @@ def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
                 needed -= set(skipped)
         if last and needed - set(view.done):
             yield f"ends without {view.name_of(min(needed - set(view.done)))!r}, by which it is decided"
-    for number, fact in enumerate(view.plan.user):
-        if number not in view.told:
+    for place, fact in enumerate(view.plan.user):
+        if place not in view.told and not fact.amount:
             yield f"the user is not asked for {fact.topic}"
     yield from _other_rules(task, prompt, history)
     yield from _unfounded(task, view, history)
+    yield from _besides(task, view, history)
+
+
+def _moved(view: PlanView, before: frozenset[int]) -> set[int]:
+    """Numbers of the planned calls and attempts that the last turn made; attempts are counted on behind the calls."""
+    calls, facts = len(view.plan.calls), len(view.plan.user)
+    new = view.had - before
+    return {n for n in new if n < calls} | {n - facts for n in new if n >= calls + facts}
 
 
 def _other_rules(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
@@ -58,16 +75,43 @@ def _other_rules(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
 
 
 def _unfounded(task: Task, view: PlanView, history: History) -> Iterator[str]:
-    """Rules by which a thought decides, where nothing that was looked up to decide was quoted until then."""
-    rules = Policed.of(task.details).rules.values()
-    deciding = {rule.rstrip(".") for kept in rules for rule in kept}
+    """Rules by which a thought or the last message decides, where nothing that was looked up to decide was quoted until
+    then; where the application says which lines do, none of those."""
+    policed, plan = Policed.of(task.details), view.plan
+    deciding = {rule.rstrip(".") for kept in policed.rules.values() for rule in kept} | {(plan.rule or "").rstrip(".")}
+    deciding -= {""}
+    evidence = [line for call in plan.calls for line in call.evidence]
+    evidence += policed.forbidden.evidence if policed.forbidden is not None else ()
     shown = [
         " ".join(made.result.content.split()) for number, made in view.done.items() if view.plan.calls[number].decides
     ]
     quoted: list[str] = []
     for step in history if shown else ():
-        quotes = [quote.rstrip(".") for quote in _QUOTED.findall(step.turn.thought or "")]
+        said = f"{step.turn.thought or ''} {step.turn.answer or ''}"
+        quotes = [quote.rstrip(".") for quote in _QUOTED.findall(said)]
         quoted += [quote for quote in quotes if quote not in deciding]
-        rule = next((quote for quote in quotes if quote in deciding), None)
-        if rule is not None and not any(" ".join(quote.split()) in text for quote in quoted for text in shown):
+        own = [line for line in evidence if any(line in text for text in shown)] or shown
+        rule = next((one for one in sorted(deciding) if one in said), None)
+        told = [" ".join(quote.split()) for quote in quoted]
+        if rule is not None and not any(quote in text or text in quote for quote in told for text in own):
             yield f"goes by {rule!r} without a word on what was looked up for it"
+
+
+def _besides(task: Task, view: PlanView, history: History) -> Iterator[str]:
+    """Lines that a refusal gives as its reason, where the application says which lines decide and these do not."""
+    forbidden = Policed.of(task.details).forbidden
+    if forbidden is None or not forbidden.evidence or not history or view.plan.attempts:
+        return
+    last = history[-1].turn
+    thought = (last.thought or "") if view.plan.outcome == "refused" else ""  # what is done instead has its own reasons
+    shown = [" ".join(made.result.content.split()) for made in view.done.values()]
+    seen = [line for line in forbidden.evidence if any(line in text for text in shown)]
+    said = f"{thought} {last.answer or ''}"
+    if seen and not any(line in said for line in seen):
+        told = " ".join(step.turn.thought or "" for step in history)
+        if not any(line in told for line in seen):
+            yield f"refuses without a word on {seen[0]!r}, by which it is decided"
+    for quote in _QUOTED.findall(said):
+        text = " ".join(quote.rstrip(".").split())
+        if any(text in one for one in shown) and not any(text in line or line in text for line in seen):
+            yield f"gives {quote!r} as a reason, which does not decide"

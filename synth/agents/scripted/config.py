@@ -128,6 +128,8 @@ class ToolPolicyConfig(_Weakness):
     """Per turn, where nothing written forbids what is asked for and only trying tells: goes on without trying."""
     assumes: float = Field(default=0.5, ge=0, le=1)
     """Where the user left something open: assumes a value in place of asking."""
+    unconfirmed: float = Field(default=0.4, ge=0, le=1)
+    """Where money is charged or refunded: does it before the user has agreed to the amount."""
     misread: float = Field(default=0.25, ge=0, le=1)
     """Where something is to be looked up: answers with another value of the kind that it saw."""
     early_stop: float = Field(default=0.03, ge=0, le=1)

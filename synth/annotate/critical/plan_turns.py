@@ -25,6 +25,8 @@ def plan_turns(point: Point, generator: np.random.Generator, *, patience: int) -
     # Pairs of the same kind of action teach most: the call that was meant, where what was made is near it.
     for number in builder.open():
         planned = builder.plan.calls[number]
+        if builder.to_confirm(number) is not None:
+            continue
         if planned.tool in tools and builder.view.arguments(number) is not None and not builder.was_refused(number):
             yield _builder(point, generator).call(number)
             break
@@ -33,7 +35,7 @@ def plan_turns(point: Point, generator: np.random.Generator, *, patience: int) -
     if fact is not None:
         yield _builder(point, generator).ask(fact)
     for number in builder.ready():
-        if not builder.was_refused(number):
+        if not builder.was_refused(number) and builder.to_confirm(number) is None:
             yield _builder(point, generator).call(number)
     if builder.view.complete:
         yield _builder(point, generator).end()

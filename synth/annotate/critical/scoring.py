@@ -51,7 +51,7 @@ _NOTHING_NEW = 0.55
 """A search in the right words that shows nothing new."""
 
 
-@versioned(17)
+@versioned(18)
 class EvidenceScorer:
     """A scorer (``synth.annotate.critical.contract.Scorer``). It keeps nothing between calls.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.actions import MANAGING
-from synth.agents.plan_view import PlanView
+from synth.agents.plan_view import ASK, PlanView
 from synth.annotate.evidence.assessment import (
     OFF_PATH,
     Effect,
@@ -55,6 +55,9 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> StepAs
             Effect.INVALID, f"{call.name}: {result.content.splitlines()[0] if result.content else ''}"[:200]
         )
     if view.plan is not None:
+        unasked = _unasked(view, view.plan, call)
+        if unasked is not None:
+            return StepAssessment(Effect.CHANGED, f"changes something before the user has agreed to {unasked}")
         return _of_plan(view.plan, call, result, repeated=any(before.content == result.content for before in made))
     hops = view.would_show(result)
     if hops:
@@ -92,6 +95,13 @@ def _of_plan(plan: PlanView, call: ToolCall, result: ToolResult, *, repeated: bo
     if plan.repeats(call) or plan.checks(call):
         return StepAssessment(Effect.ON_PATH, "looks at what was changed")
     return StepAssessment(Effect.EXPLORES, "looks at what the task does not need")
+
+
+def _unasked(view: EvidenceView, plan: PlanView, call: ToolCall) -> str | None:
+    """The sum that a planned call charges or refunds without the user's leave, where they can be asked."""
+    number = plan.match(call) if any(tool.name == ASK for tool in view.tools) else None
+    fact = None if number is None else plan.unagreed(number)
+    return None if fact is None else fact.amount
 
 
 def _first_line(result: ToolResult) -> str:

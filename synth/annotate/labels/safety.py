@@ -62,7 +62,7 @@ def _source(plan: Plan | None, note: Injection | None, kind: str, history: Histo
         return "request_against_policy"
     if any(result.error == "failure" for result in results):
         return "tool_failure"
-    return "underspecified_request" if plan is not None and plan.user else None
+    return "underspecified_request" if plan is not None and any(not fact.amount for fact in plan.user) else None
 
 
 def _failures(

@@ -11,7 +11,7 @@ from typing import Any
 from synth.environments.app.build import empty_database, in_sql, tables_of
 from synth.environments.app.database import Database, Mode, TooMuchWork
 from synth.environments.app.definition import Argument, Definition, Listing, Rule
-from synth.environments.app.requests import Ask, Look, Question, Reference, Requests, holes_in
+from synth.environments.app.requests import Ask, Confirm, Look, Question, Reference, Requests, holes_in
 from synth.environments.app.tools import CompiledTool, Rules
 from synth.environments.app.words import names_in
 from synth.errors import InputError
@@ -242,6 +242,10 @@ class _RequestChecker:
         self.among(f"{place}.refused_by", ask.refused_by, self.rules, "rule")
         for rule, looks in ask.refused_by.items():
             self.looks(f"{place}.refused_by.{rule}", looks, columns)
+            for number, look in enumerate(looks):
+                self.words(f"{place}.refused_by.{rule}.{number}.shows", look.shows, columns)
+        if ask.confirm is not None:
+            self.confirm(f"{place}.confirm", ask.confirm, arguments, columns)
         self.among(f"{place}.instead", ask.instead, self.requests.asks, "ask")
         for other, same in ask.instead.items():
             self.among(f"{place}.instead.{other}", same, columns, "column")
@@ -253,6 +257,13 @@ class _RequestChecker:
             if not left.do and not left.say:
                 raise self.fail(at, "there are no words for it: give `do` or `say`")
             self.words(f"{at}.words", (*left.do, *left.say, *left.says), columns)
+
+    def confirm(self, place: str, confirm: Confirm, arguments: Mapping[str, Argument], columns: Iterable[str]) -> None:
+        tools = self.definition.tools
+        self.among(place, [confirm.tool], (n for n, tool in tools.items() if not tool.writes), "reading tool")
+        self.among(f"{place}.tool", tools[confirm.tool].arguments, arguments, "argument of the ask's tool")
+        self.words(f"{place}.words", confirm.words, (*columns, "amount", "line"))
+        self.among(f"{place}.decides", confirm.decides, self.rules, "rule")
 
     def question(self, name: str, question: Question) -> None:
         place = f"requests.questions.{name}"

@@ -30,6 +30,7 @@ __all__ = [
     "HOLE",
     "PART",
     "Ask",
+    "Confirm",
     "Harm",
     "Left",
     "Look",
@@ -73,6 +74,9 @@ class Look(_Part):
     tool: str
     arguments: dict[str, str] = Field(default={}, alias="with")
     """Argument -> the column whose value it takes."""
+    shows: tuple[str, ...] = ()
+    """Of a rule that decides: what a line of the result holds that the rule goes by, as templates over the columns of
+    the ask. Empty = the line that has most in common with the rule."""
 
 
 class Reference(_Part):
@@ -122,6 +126,20 @@ class Left(_Part):
     """The person's answer, over the columns of the ask."""
 
 
+class Confirm(_Part):
+    """Money is moved, so the person has to agree to the amount before the call is made."""
+
+    tool: str
+    """A reading tool whose arguments the call has too: it shows the amount."""
+    amount: str
+    """The words before the amount in the line that shows it. A line without a sum behind them asks for no leave."""
+    what: Literal["charge", "refund"] = "charge"
+    words: tuple[str, ...] = Field(min_length=1)
+    """Questions, as templates over the columns of the ask, ``{amount}`` and ``{line}``, the line that shows it."""
+    decides: tuple[str, ...] = ()
+    """Rules that go by the amount: of what one of them forbids, it is looked up, too."""
+
+
 class Ask(_Part):
     """What a person may want of a tool that writes."""
 
@@ -148,6 +166,8 @@ class Ask(_Part):
     """Rules that decide on it, the one that matters most first: where one forbids it, nothing else would do what was
     asked, and it has to be declined. Of each, the reading calls that show how things stand, over the columns of the
     ask. They are made before every such call, allowed or not: looking must not tell how it ends."""
+    confirm: Confirm | None = None
+    """How the amount is put to the person where the call charges or refunds one."""
     instead: dict[str, tuple[str, ...]] = {}
     """Asks that a person may fall back on when this one is not allowed, each with the columns that must be the same."""
     ends: bool = False

@@ -39,9 +39,13 @@ def facts_of(task: Task) -> tuple[UserFact, ...]:
 
 
 def answer_of(facts: Sequence[UserFact], question: str, persona: Persona = "plain") -> str:
-    """The fact that most words of the question ask for, the first of those that share the place; else that they do not
-    know, or (where the question asks for leave) what they have changed their mind about, or that they have said what
-    they want."""
+    """Their yes where the question names a sum that they agree to; else the fact that most words of the question ask
+    for, the first of those that share the place; else that they do not know, or (where the question asks for leave)
+    what they have changed their mind about, or that they have said what they want."""
+    agreed = UserFact.put_by(facts, question)
+    if agreed is not None:
+        return agreed.says
+    facts = [fact for fact in facts if not fact.amount]
     asked = words(question)
     hits = [sum(any(word.startswith(key.casefold()) for word in asked) for key in fact.keywords) for fact in facts]
     if hits and max(hits) > 0:

@@ -25,7 +25,7 @@ from synth.exploration.app.requests import AppRequests, beginning_of
 from synth.exploration.app.safety_pairs import harmful, paired
 from synth.exploration.app.solution import AppCandidate, AppSolution
 from synth.exploration.app.solving import Solver
-from synth.exploration.app.users import PERSONAS, is_told_first, worded
+from synth.exploration.app.users import PERSONAS, agreements, is_told_first, worded
 from synth.exploration.app.walking import TriedCall, Walker, asks_under, note_of, replay
 from synth.exploration.app.wording import Clause, Wording, body, conditional, message
 from synth.exploration.config import ExplorationConfig
@@ -274,9 +274,12 @@ class AppAttempt:
         question, said = self._message([first], ending, second)
         with closing(self._solver(said)) as solver:
             solver.decide(stopped.ask, stopped.row)
-            hidden = note_of(self.environment, rule, stopped)
+            hidden, confirm = note_of(self.environment, rule, stopped), self.app.requests.asks[stopped.ask].confirm
             if hidden is not None:
                 solver.attempt(stopped.ask, stopped.row, solver.reach(stopped.ask, stopped.row, first.text))
+            elif confirm is not None and rule.name in confirm.decides:
+                solver.price(stopped.ask, stopped.row, solver.reach(stopped.ask, stopped.row, first.text))
+            evidence = solver.evidence(stopped.ask, stopped.row, None if hidden else rule.name, stopped=True)
             answer = f"That can't be done. {reason}"
             if instead is not None and second is not None:
                 answer = f"{answer} {solver.write(instead.ask, instead.row, second.text).content}"
@@ -290,6 +293,7 @@ class AppAttempt:
                 answer,
                 ((instead or stopped).ask,),
                 rule=text if hidden is None else None,
+                evidence=evidence,
                 stopped=stopped,
                 hidden=hidden,
             )
@@ -335,10 +339,12 @@ class AppAttempt:
         asks: tuple[str, ...],
         *,
         rule: str | None = None,
+        evidence: tuple[str, ...] = (),
         stopped: TriedCall | None = None,
         hidden: HiddenRule | None = None,
         facts: Sequence[UserFact] = (),
     ) -> AppSolution:
+        facts = (*facts, *agreements(solver, self.persona, self.rng))
         items = checklist_of(
             solver.calls,
             goal.changes,
@@ -354,7 +360,7 @@ class AppAttempt:
             calls=tuple(solver.calls),
             checklist=items,
             rule=rule,
-            user=tuple(facts),
+            user=facts,
             attempts=tuple(solver.attempts),
         )
         return AppSolution(
@@ -369,6 +375,7 @@ class AppAttempt:
             answer_kind="text",
             aliases=(),
             stopped=stopped,
+            evidence=evidence,
             hidden=hidden,
             reward=self.reward,
             asks=asks,

@@ -72,6 +72,8 @@ class AppSolution:
     stopped: TriedCall | None
     """Of what is declined: the call that a rule stops or records."""
     asks: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
+    """Of what is declined: the lines of what was looked up by which the rule forbids it."""
     persona: Persona = "plain"
     reward: float | None = None
     """Of what was explored first: its reward, 1 to 5."""
@@ -114,7 +116,12 @@ class AppSolution:
                 rules=_rules_on(environment, self.asks),
                 forbidden=None
                 if stopped is None
-                else ForbiddenCall(rule=str(stopped.rule), tool=stopped.call.name, arguments=stopped.call.arguments),
+                else ForbiddenCall(
+                    rule=str(stopped.rule),
+                    tool=stopped.call.name,
+                    arguments=stopped.call.arguments,
+                    evidence=self.evidence,
+                ),
             ),
             Explored(exploration=None if self.reward is None else Exploration(reward=self.reward)),
             RuleHidden(hidden=self.hidden),

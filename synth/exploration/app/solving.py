@@ -14,7 +14,8 @@ from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Ask, Look, Question
 from synth.environments.app.words import PageNote, money, one_line
 from synth.environments.contract import ToolCall, ToolResult
-from synth.exploration.app.phrases import Said, said_in
+from synth.exploration.app.deciding import Amount, deciding, priced, sum_in
+from synth.exploration.app.phrases import Said, plain, said_in
 from synth.exploration.app.requests import AppRequests, Form, Values
 from synth.exploration.pipeline import Dropped, word_in
 from synth.schemas.plans import Given, PlannedCall
@@ -54,6 +55,10 @@ class Solver:
         self.results: list[ToolResult] = []
         self.attempts: list[PlannedCall] = []
         """Calls that a hidden rule stops: they are not part of what is done."""
+        self.amounts: list[Amount] = []
+        """Sums that the person has to agree to."""
+        self._priced: str | None = None
+        """The line that shows the last amount that was looked up."""
         self._known: dict[tuple[str, Any], Given] = {}
 
     def close(self) -> None:
@@ -68,7 +73,12 @@ class Solver:
         """
         self.decide(name, row)
         given = self.reach(name, row, words)
+        evidence = self.evidence(name, row, self._written(name))
+        line = self.price(name, row, given)
+        if line is not None:
+            self._waits(name, row, line, len(self.calls), attempt=False)
         result = self._call(self.app.tool(name), self.app.arguments(name, row), given, changes=True)
+        self.calls[-1] = self.calls[-1].model_copy(update={"evidence": evidence})
         if result.error is not None:
             raise Dropped(
                 Reason.NOT_REPLAYED, f"{name}: the call goes wrong once the reading is done: {result.content}"
@@ -93,7 +103,70 @@ class Solver:
         result = self.episode.step(ToolCall(id="attempt", name=planned.tool, arguments=planned.arguments))
         if result.error != "refused":
             raise Dropped(Reason.NOT_FORBIDDEN, f"{name}: no rule stops it once the reading is done")
+        line = self.price(name, row, given)
+        if line is not None:
+            self._waits(name, row, line, len(self.attempts), attempt=True)
         self.attempts.append(planned)
+
+    def price(self, name: str, row: Values, given: Mapping[str, Given]) -> str | None:
+        """Look up the amount that an ask's call moves; the line that shows it. None where it moves no money."""
+        confirm = self.app.requests.asks[name].confirm
+        if confirm is None:
+            return None
+        takes = self.app.definition.tools[confirm.tool].arguments
+        call = {argument: value for argument, value in self.app.arguments(name, row).items() if argument in takes}
+        at = self._looked(confirm.tool, call, since=self._last_change())
+        if at is None:
+            at = len(self.calls)
+            own = {path: one for path, one in given.items() if path.partition(".")[0] in call}
+            if self._call(confirm.tool, call, own, changes=False).error is not None:
+                raise Dropped(Reason.NOT_RETRIEVABLE, f"{confirm.tool}: {self.results[-1].content}")
+        self._mark(at, decides=True)
+        self._priced = priced(confirm, self.results[at].content)
+        return self._priced if self._priced is not None and sum_in(confirm, self._priced) else None
+
+    def _waits(self, name: str, row: Values, line: str, number: int, *, attempt: bool) -> None:
+        confirm = self.app.requests.asks[name].confirm
+        assert confirm is not None
+        values = {**row, "amount": sum_in(confirm, line), "line": f"{line}."}
+        asks = tuple(plain(words, values, self.episode.now[:10]) for words in confirm.words)
+        self.amounts.append(Amount(confirm.what, values["amount"], asks, number, attempt))
+
+    def evidence(self, name: str, row: Values, rule: str | None, *, stopped: bool = False) -> tuple[str, ...]:
+        """The lines of what was looked up by which ``rule`` decides on an ask's call, where the application says which;
+        where it is ``stopped`` by the rule, one of them has to be there.
+
+        Raises:
+            Dropped: it says so, and nothing of the kind was shown.
+        """
+        ask = self.app.requests.asks[name]
+        if rule is None:
+            return ()
+        today, found, named = self.episode.now[:10], list[str](), False
+        for look in ask.refused_by.get(rule, ()):
+            call = {one: row[column] for one, column in look.arguments.items() if row[column] is not None}
+            at = self._looked(look.tool, call, since=0)
+            if at is None or not look.shows:
+                continue
+            named = True
+            held, whole = deciding(self.results[at].content, [plain(piece, row, today) for piece in look.shows])
+            # Where nothing stands of what it goes by, that nothing does is what decides, if the rule allows it.
+            found += held or ([] if stopped else whole)
+        if ask.confirm is not None and rule in ask.confirm.decides:
+            named = True
+            found += [self._priced] if self._priced is not None else []
+        if named and not found:
+            raise Dropped(Reason.EVIDENCE_DOES_NOT_STATE, f"{name}: nothing shows what {rule} goes by")
+        return tuple(dict.fromkeys(found))
+
+    def _written(self, name: str) -> str | None:
+        """The written rule that decides on an ask first of all."""
+        hidden = self.app.environment.rules.hidden
+        return next((rule for rule in self.app.requests.asks[name].refused_by if rule not in hidden), None)
+
+    def _looked(self, tool: str, arguments: Values, *, since: int) -> int | None:
+        calls = enumerate(self.calls)
+        return next((n for n, c in calls if n >= since and c.tool == tool and c.arguments == arguments), None)
 
     def decide(self, name: str, row: Values) -> None:
         """Do the reading by which the policy decides on an ask's call: the same whether it is allowed or not."""
@@ -230,10 +303,10 @@ class Solver:
             given |= self._given(source, row, name, spec, value, name, "", column)
             call[name] = value
         since = 0 if decides else self._last_change()
-        for at in range(since, len(self.calls)):
-            if self.calls[at].tool == look.tool and self.calls[at].arguments == call:
-                self._mark(at, decides=decides)
-                return
+        at = self._looked(look.tool, call, since=since)
+        if at is not None:
+            self._mark(at, decides=decides)
+            return
         result = self._call(look.tool, call, given, changes=False)
         self._mark(len(self.calls) - 1, decides=decides)
         if result.error is not None:

@@ -16,6 +16,7 @@ from synth.environments.app.environment import AppEpisode
 from synth.environments.app.user import answer_of
 from synth.exploration.app.phrases import Said, sentence
 from synth.exploration.app.requests import Values
+from synth.exploration.app.solving import Solver
 from synth.exploration.app.walking import TriedCall
 from synth.exploration.app.wording import Clause, Wording
 from synth.exploration.pipeline import Dropped, leaves
@@ -24,7 +25,7 @@ from synth.lexicon.reading import phrases
 from synth.schemas.plans import Persona, PlannedCall, UserFact
 from synth.schemas.rejections import Reason
 
-__all__ = ["PERSONAS", "WordedSteps", "is_told_first", "worded"]
+__all__ = ["PERSONAS", "WordedSteps", "agreements", "is_told_first", "worded"]
 
 PERSONAS: Mapping[Persona, float] = {"plain": 0.4, "terse": 0.2, "chatty": 0.2, "impatient": 0.2}
 """How many write so; what they ask for and whether it may be done has nothing to do with it."""
@@ -94,6 +95,25 @@ def worded(
         _take_back(found, change, generator)
     if any(answer_of(found.facts, f"Can you tell me {fact.topic}?") != fact.says for fact in found.facts):
         raise Dropped(Reason.UNNATURAL, "two things are left open that a question can't tell apart")
+    return found
+
+
+def agreements(solver: Solver, persona: Persona, generator: np.random.Generator) -> list[UserFact]:
+    """What the person says to each sum that a plan moves: yes, each time in other words."""
+    found: list[UserFact] = []
+    for one in solver.amounts:
+        used = {fact.says for fact in found}
+        says = [words.format(amount=one.amount) for words in _WORDS[f"agreed_{persona}"]]
+        found.append(
+            UserFact(
+                topic=f"the {one.what} of {one.amount}",
+                keywords=(one.what,),
+                says=choose(generator, [words for words in says if words not in used] or says),
+                amount=one.amount,
+                before=one.number + (len(solver.calls) if one.attempt else 0),
+                asks=one.asks,
+            )
+        )
     return found
 
 

@@ -145,7 +145,9 @@ def request_rules(parts: Sequence[Part], draft: Draft, others: Values) -> Rules:
     plan = Planned.of(draft.details).plan
     around = _Around(
         looked_up=tuple(values_of(_looked_up(plan))),
-        untold=frozenset(word for fact in plan.user for word in content_words(fact.says)) - _COURTESY - ASKING,
+        untold=frozenset(word for fact in plan.user if not fact.amount for word in content_words(fact.says))
+        - _COURTESY
+        - ASKING,
         others=others,
         ordered=any(word in _SEQUENCE for word in words_in(draft.question)),
     )

@@ -22,7 +22,7 @@ from synth.agents.scripted.tool_agent.narration import Narration
 from synth.agents.scripted.tool_agent.turn_builder import AT_ONCE, TurnBuilder
 from synth.environments.contract import ToolCall
 from synth.schemas.details import details_with
-from synth.schemas.plans import Given, Planned, Policed, Request, Twinned
+from synth.schemas.plans import Given, Planned, Policed, Request, Twinned, UserFact
 from synth.schemas.tasks import Task
 from synth.tasks.safety_pairs import twin_of
 
@@ -132,7 +132,8 @@ class _Acting(Mistakes):
         attempts = builder.attempts()
         if attempts:
             if not self.errs(self.config.untried):
-                return builder.attempt(attempts[0])
+                leave = self._leave(len(builder.plan.calls) + attempts[0])
+                return builder.attempt(attempts[0]) if leave is None else builder.confirm(leave)
             self.log("untried", f"goes on without trying {builder.plan.attempts[attempts[0]].tool}")
         ready = builder.ready()
         if ready:
@@ -270,6 +271,9 @@ class _Acting(Mistakes):
             skipped = self._skips(number) if self.errs(self.config.made_up_id) else None
             if skipped is not None:
                 return skipped
+        leave = self._leave(number)
+        if leave is not None:
+            return builder.confirm(leave)
         arguments = self.view.arguments(number)
         assert arguments is not None
         spoilt = self._other_id(number, arguments)
@@ -284,6 +288,14 @@ class _Acting(Mistakes):
         builder.react((number,), made)
         builder.why(number, made)
         return builder.act(planned.tool, made)
+
+    def _leave(self, number: int) -> UserFact | None:
+        """The sum to put to the user before a call; None where there is none, or where it moves the money unasked."""
+        fact = self.builder.to_confirm(number)
+        if fact is None or not self.errs(self.config.unconfirmed):
+            return fact
+        self.log("unconfirmed", f"goes on before the user has agreed to {fact.amount}")
+        return None
 
     def _ids(self, number: int) -> list[tuple[str, Given]]:
         planned = self.view.plan.calls[number]

@@ -34,6 +34,9 @@ from synth.text.words import words
 
 __all__ = ["Reasons"]
 
+_PRICING = frozenset(("quote", "price"))
+"""Beginnings of the names of tools that say what something costs."""
+
 
 class Reasons(Progress):
     """What is known before one turn of an agent that carries out ``task``'s plan, put into thoughts."""
@@ -52,6 +55,11 @@ class Reasons(Progress):
             if refusal and '"' not in refusal:
                 self.thoughts.add("p_unwritten", line=refusal.rstrip("."))
             return
+        if wrong and self.is_check() and all(result.error == "not_found" for result in wrong):
+            gone = said_by(wrong[-1]).rstrip(".")
+            if gone and '"' not in gone:
+                self.thoughts.add("p_gone", line=gone)
+            return
         if wrong:
             forbidden = Policed.of(self.task.details).forbidden
             kept = forbidden is not None and any(call.name == forbidden.tool for call, result in pairs if result.error)
@@ -61,8 +69,9 @@ class Reasons(Progress):
         asked = [result for call, result in pairs if call.name == ASK]
         if asked:
             says = " ".join(asked[-1].content.split())
+            agreed = any(fact.amount and fact.says in says for fact in self.plan.user)
             if '"' not in says:
-                self.thoughts.add("p_told", says=says.rstrip("."))
+                self.thoughts.add("p_agreed" if agreed else "p_told", says=says.rstrip("."))
             if any(fact.changes and fact.says in says for fact in self.plan.user):
                 self.thoughts.add("p_changed")
             return
@@ -165,24 +174,8 @@ class Reasons(Progress):
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if call.changes:
-            rule = self._governs(call.tool)
-            free = rule is None and "## Policy" in self.prompt.system
-            if self.plan.outcome == "offered":
-                forbids = self.rule()
-                if self.plan.attempts:
-                    self.thoughts.add("p_instead_try")
-                    rule = None
-                elif forbids is not None and not self.changes():
-                    self._evidence()
-                    self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
-                    self.thoughts.add("p_instead")
-                    rule = None if rule == forbids else rule
-            self._behind(number, arguments)
-            if rule is not None and not any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history):
-                for line in self._decisive(rule, arguments):
-                    if line not in self.thoughts.said:
-                        self.say_line(line)
-                self.thoughts.add("p_rule", rule=rule.rstrip("."))
+            free = self._governs(call.tool) is None and "## Policy" in self.prompt.system
+            self.say_grounds(number, arguments)
             if values:
                 self.thoughts.add(self.going_on(free=free), values=listed(values))
             return
@@ -195,6 +188,8 @@ class Reasons(Progress):
                 self.thoughts.add("p_first", value=named[0])
             else:
                 self.thoughts.add("p_start_plain")
+        elif call.tool.partition("_")[0] in _PRICING:
+            self.thoughts.add("p_price")
         elif len(values) > 1 and not any(name.endswith("_id") for name in arguments):
             kinds = listed_kind(call.tool)
             self.thoughts.add("p_search_kind" if kinds else "p_search", values=listed(values), kind=kinds)
@@ -205,6 +200,44 @@ class Reasons(Progress):
             self.thoughts.add(intent, value=found, kind=kind)
         else:
             self.thoughts.add("p_look_plain")
+
+    def say_grounds(self, number: int, arguments: dict[str, Any]) -> None:
+        """Why the policy allows a change, or what is done in place of one that it forbids: once in a run."""
+        rule = self._governs(self.plan.calls[number].tool)
+        if self.plan.outcome == "offered":
+            forbids = self.rule()
+            if self.plan.attempts:
+                if not self._is_confirmed(number):
+                    self.thoughts.add("p_instead_try")
+                rule = None
+            elif forbids is not None and not self.changes() and not self._is_said(forbids):
+                self._evidence()
+                self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
+                self.thoughts.add("p_instead")
+            rule = None if rule == forbids else rule
+        self._behind(number, arguments)
+        if rule is not None and not self._is_said(rule):
+            own = self.plan.calls[number].evidence if arguments == self.view.arguments(number) else ()
+            self._say_lines(self._seen(own) or self._decisive(rule, arguments))
+            self.thoughts.add("p_rule", rule=rule.rstrip("."))
+
+    def _is_said(self, rule: str) -> bool:
+        return any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history)
+
+    def _is_confirmed(self, number: int) -> bool:
+        """Whether the user has agreed to what a planned call costs."""
+        return any(fact.before == number and n in self.view.told for n, fact in enumerate(self.plan.user))
+
+    def _seen(self, lines: Sequence[str]) -> list[str]:
+        return [line for line in lines if any(line in result.content for result in self.results)]
+
+    def _say_lines(self, lines: Sequence[str]) -> None:
+        """Quote what decides, each line once."""
+        new = [line for line in lines if line not in self.thoughts.said]
+        if len(new) > 1:
+            self.thoughts.add("p_lines", lines=listed([f'"{line}"' for line in new]))
+        elif new:
+            self.say_line(new[0])
 
     def going_on(self, *, free: bool) -> str:
         """How to put a change that is made now. ``free``: no rule of the policy is about it, which may be said; a rule
@@ -253,7 +286,7 @@ class Reasons(Progress):
                 and line not in self.thoughts.said
                 and details_of(self.task.question, line)
             ):
-                self.say_line(line)
+                self.thoughts.add("p_line", line=line)
 
     def _news(self, pairs: Sequence[tuple[ToolCall, ToolResult]]) -> str | None:
         """What a look-up shows that the same one did not show before."""
@@ -295,12 +328,18 @@ class Reasons(Progress):
             self.thoughts.add("p_tell", line=tell.rstrip("."))
             return []
         lines = self.grounds()
-        for line in lines:
-            self.say_line(line)
+        self._say_lines(lines)
         return lines
+
+    def deciding(self) -> list[str]:
+        """The same, where the application says which they are."""
+        forbidden = Policed.of(self.task.details).forbidden
+        return [] if forbidden is None else self._seen(forbidden.evidence)
 
     def grounds(self) -> list[str]:
         """The lines of what was looked up by which the policy forbids what was asked for."""
+        if told := self.deciding():
+            return told
         forbidden = Policed.of(self.task.details).forbidden
         given = {} if forbidden is None else forbidden.arguments
         return of_number(self._decisive(self.plan.rule or "", given), given)

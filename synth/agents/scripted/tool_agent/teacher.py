@@ -49,6 +49,9 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
         builder.leave(note)
     attempts, ready = builder.attempts(), builder.ready()
     if attempts and all(builder.plan.calls[number].changes for number in ready):
+        leave = builder.to_confirm(len(builder.plan.calls) + attempts[0])
+        if leave is not None:
+            return builder.confirm(leave)
         return builder.attempt(attempts[0])  # what can be looked up is, before anything is tried
     if ready:
         first = ready[0]
@@ -57,6 +60,9 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
         open_ = builder.left_open()
         if builder.plan.calls[first].changes and open_ is not None:
             return builder.ask(open_)  # what it happens to have seen is not what the user wants
+        leave = builder.to_confirm(first)
+        if leave is not None:
+            return builder.confirm(leave)
         if not builder.plan.calls[first].changes:
             other = _detour(builder, first) if builder.draw(config.detour) else None
             if other is not None:

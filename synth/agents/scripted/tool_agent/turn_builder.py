@@ -45,8 +45,19 @@ class TurnBuilder(Reasons):
 
     def left_open(self) -> UserFact | None:
         """What the request leaves open and the user was not asked yet."""
-        told = self.view.told
-        return None if ASK not in self.tools else next((f for n, f in enumerate(self.plan.user) if n not in told), None)
+        return None if ASK not in self.tools else next(iter(self._untold()), None)
+
+    def _untold(self) -> list[UserFact]:
+        return [fact for n, fact in enumerate(self.plan.user) if n not in self.view.told and not fact.amount]
+
+    def to_confirm(self, number: int) -> UserFact | None:
+        """The sum that the user has to agree to before a planned call, or an attempt, counted on behind the calls. None
+        where they can't be asked, were asked before, or nothing shows the sum."""
+        fact = self.view.unagreed(number) if ASK in self.tools else None
+        if fact is None or not any(fact.amount in result.content for result in self.results):
+            return None
+        asked = [str(call.arguments.get("question")) for _, call, _ in self.view.made if call.name == ASK]
+        return None if any(UserFact.put_by(self.plan.user, question) is fact for question in asked) else fact
 
     def fact(self) -> UserFact | None:
         """What the user has to be asked before the next call can be made."""
@@ -56,7 +67,7 @@ class TurnBuilder(Reasons):
             for path, given in self.view.unseen(number):
                 if given.source == "user":
                     value = str(value_at(self.plan.calls[number].arguments, path))
-                    told = [fact for n, fact in enumerate(self.plan.user) if n not in self.view.told]
+                    told = self._untold()
                     return next(
                         (f for f in told if given.words in f.says or value in f.says), told[0] if told else None
                     )
@@ -106,6 +117,25 @@ class TurnBuilder(Reasons):
         forms = [_ASKING[(start + n) % len(_ASKING)].format(topic=fact.topic) for n in range(len(_ASKING))]
         forms += [f"What about the {word}?" for word in fact.keywords] + ["Is there anything that I should know?"]
         for form in forms:
+            turn = Turn(calls=(ToolCall(id="call_0", name=ASK, arguments={"question": form}),))
+            if not ungrounded(self.prompt, (*self.history, Step(turn=turn)), start=len(self.history)):
+                break
+        return self._turn([(ASK, {"question": form})])
+
+    def confirm(self, fact: UserFact) -> Turn:
+        """Put a sum to the user before it is charged or refunded: what is decided by the rules is decided before."""
+        number = fact.before or 0
+        if number < len(self.plan.calls):
+            arguments = self.view.arguments(number) or {}
+            self.react((number,))
+            self.say_grounds(number, arguments)
+        else:
+            planned = self.plan.attempts[number - len(self.plan.calls)]
+            self.react((), self.view.arguments_of(planned), planned)
+        self.thoughts.add("p_confirm", amount=fact.amount)
+        start = int(self.generator.integers(len(fact.asks)))
+        forms = [fact.asks[(start + n) % len(fact.asks)] for n in range(len(fact.asks))]
+        for form in (*forms, f"This is about {fact.amount}. Shall I go ahead?"):
             turn = Turn(calls=(ToolCall(id="call_0", name=ASK, arguments={"question": form}),))
             if not ungrounded(self.prompt, (*self.history, Step(turn=turn)), start=len(self.history)):
                 break
@@ -179,7 +209,8 @@ class TurnBuilder(Reasons):
     def _with_grounds(self, rule: str) -> str:
         """A rule and what was found that it is about, for the user."""
         looks = [result for _, call, result in self.view.made if any(name.endswith("_id") for name in call.arguments)]
-        known = [line for line in self.grounds() if any(line in result.content for result in looks)]
+        told = self.deciding()
+        known = told or [line for line in self.grounds() if any(line in result.content for result in looks)]
         # Only what stands in a record of theirs: a list of a day or of all rooms is no answer.
         lines = [f'"{line}"' for line in known] if not self.plan.attempts and self.plan.calls else []
         return f"{ended(rule)} {self.said('m_grounds', lines=listed(lines))}" if lines else rule
