@@ -28,7 +28,7 @@ PLURAL_NOUNS = frozenset(
     "marks matches models names objects offers orders outputs places queues points positions processes queries records "
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
     "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
-    "writes filters hooks".split()
+    "writes filters hooks issues".split()
 )
 """Verbs that are plural nouns as well."""
 _DETERMINED = re.compile(
@@ -61,6 +61,10 @@ _USED = tuple(
         r"(?P<rest>(?!(?:be|true|false|yes|no|on|off|an?|the)\b)[a-z].*)\.",
         rf"To (?P<rest>(?!be\b)[a-z][^,;:]*), (?:(?:you|we) (?:can |may |should |must |need to |have to )?)?"
         rf"(?:use|call|run|specify|set) the (?P<name>{_TOKEN}) (?P<kind>[a-z]+)\.",
+        r"(?:(?:Alternatively|Additionally|Optionally|Similarly|Furthermore|Finally), )?"
+        r"(?:[Yy]ou|[Uu]sers) (?:can|may) (?:also )?(?P<rest>(?!be\b|also\b|use\b)[a-z][^,;:]{12,100}?) "
+        r"(?:by (?:using|setting|adding|defining|specifying)|using|with|via) "
+        rf"the (?P<name>{_TOKEN}) (?P<kind>[a-z]+)(?:, (?:which|and|but) .*| which .*)?\.",
         rf"(?:The )?(?P<name>{_TOKEN}) (?P<kind>[a-z]+) (?:is|can be|may be) used to (?P<rest>[a-z].*)\.",
     )
 )
@@ -78,6 +82,7 @@ _NO_NAMES = frozenset(
     "own main new old single whole entire require let error separate returned larger smaller higher lower similar "
     "additional complex original generated named given resulting corresponding appropriate relevant itself different "
     "nb always never possible available supported diagram details information documentation instructions "
+    "alice bob carol dave mallory foo bar baz "
     "further argument arguments operand operands following this that these".split()
 )
 """Words that name nothing a question could ask for."""
@@ -154,7 +159,8 @@ def _stated(match: re.Match[str]) -> Statement | None:
         return None
     name = " ".join(words)
     rest = " ".join(words[1:])
-    if not article and re.fullmatch(r"[A-Z][a-z]+(?:-[a-z]+)*", words[0]) and (rest.islower() or (plural and not rest)):
+    lowered = re.fullmatch(r"[a-z-]+(?: [a-z-]+)*", rest) is not None or (plural and not rest)
+    if not article and re.fullmatch(r"[A-Z][a-z]+(?:-[a-z]+)*", words[0]) and lowered:
         name = name[0].lower() + name[1:]
     definite = article == "The" and not kind and all(_plain(word) for word in words)
     return Statement(name, kind, verb, match["rest"], plural=plural, definite=definite)

@@ -155,6 +155,12 @@ def matches(told: str, history: History) -> Iterator[History]:
                 yield rewritten(history, turn, thought.replace(found.group(), told))
 
 
+def unlike_names(history: History) -> Iterator[History]:
+    for turn, _ in thoughts(history):
+        if any(call.name == "open" for call in history[turn].turn.calls):
+            yield rewritten(history, turn, "Orvenne resembles quux-limit. I have a look.")
+
+
 def unchecked(history: History) -> Iterator[History]:
     last = len(history) - 1
     yield rewritten(history, last, f"{history[last].turn.thought} There is another condition to test before I answer.")
@@ -267,8 +273,9 @@ PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "more matches than there are": (
         "pages",
         Flaw.MATCHES,
-        partial(matches, "There are 41 matches; none of them changes anything."),
+        partial(matches, "There are 41 matches, among them the line that I read."),
     ),
+    "names that have nothing in common": ("pages", Flaw.ALIKE, unlike_names),
     "a check that is not made": ("pages", Flaw.UNCHECKED, unchecked),
     "a list that was not searched for": ("pages", Flaw.UNSEARCHED, unsearched),
     "a search that is not made": ("pages", Flaw.UNDONE, undone),
@@ -331,3 +338,19 @@ def test_a_possibility_that_is_confirmed_at_once_comes_from_the_first_list() -> 
         run = (*history, Step(turn=Turn(thought=thought, answer="Halde")))
         seen = inconsistencies(Prompt(system="", question="Who starred in Winter?", tools=()), run)
         assert (Flaw.CANDIDATE in {one.flaw for one in seen}) is flawed, thought
+
+
+def test_a_line_that_is_said_to_be_among_the_matches_was_quoted() -> None:
+    def run(thought: str) -> list[Flaw]:
+        shown = '2 matches for "ttl" in [Cache](cache) (1 page):\n1. page 1, character 9: The ttl is 5 s.\n'
+        shown += "2. page 1, character 40: A ttl of zero is refused."
+        looks = ToolCall(id="0", name="find", arguments={"pattern": "ttl"})
+        found = ToolResult(call_id="0", name="find", content=shown)
+        history = (
+            Step(turn=Turn(thought=thought, calls=(looks,)), results=(found,)),
+            Step(turn=Turn(thought="There are 2 matches, among them the line that I read.", answer="5 s"), results=()),
+        )
+        return [one.flaw for one in inconsistencies(Prompt(system="", question="What is the ttl?", tools=()), history)]
+
+    assert Flaw.MATCHES in run("Let me make sure by looking for ttl in the document.")
+    assert Flaw.MATCHES not in run('I read "The ttl is 5 s." Let me make sure by looking for ttl in the document.')

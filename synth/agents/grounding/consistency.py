@@ -7,12 +7,12 @@ phrases of the lexicon, so it judges scripted agents; a model's words are its ow
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from synth.agents.contract import History, Prompt
+from synth.agents.grounding.claims import unlike, wrong_matches
 from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, named_in, pattern, says
 from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.phrases import PHRASES
@@ -34,7 +34,7 @@ _OVER_PAGES = ("search", "open", "find", "outline", "filter", "count")
 _ACTS = {
     "search": (
         *("search_name", "search_names", "search_more", "search_reverse", "search_again", "search_longer"),
-        *("search_described", "search_first", "search_list", "search_rest", "crosscheck"),
+        *("search_described", "search_told", "search_first", "search_list", "search_rest", "crosscheck"),
     ),
     "open": (
         *(
@@ -43,6 +43,7 @@ _ACTS = {
             "hit_below",
             "hit_among",
             "hit_alike",
+            "hit_told",
             "hit_snippet",
             "hit_try",
             "open_link",
@@ -92,6 +93,8 @@ class Flaw(StrEnum):
     """It says that no other result speaks of a name, or none that it has not read, and one does."""
     AT_ONCE = "begins in one place and looks in several"
     """It says that it begins with one name and comes to the rest later, and looks up several in that turn."""
+    ALIKE = "nothing alike"
+    """It says that a title resembles a name, and they share no word."""
     OTHER = "opens something else"
     """It opens what its thought does not name."""
 
@@ -267,25 +270,12 @@ def _searched(run: SaidRun, before: int, name: str) -> bool:
 
 
 def _matches(run: SaidRun, turn: SaidTurn) -> _Found:
-    once, often = says(("verified_once",), turn.bare), says(("verified_often",), turn.bare)
-    if once is None and often is None:
-        return
-    told = re.search(r"\d+", often.group()) if often is not None else None
-    shown = re.search(r"^(\d+) match", _last_find(run, turn.number))
-    if shown is None:
-        yield Flaw.MATCHES, "no search within a page"
-    elif int(shown[1]) != (int(told.group()) if told is not None else 1):
-        yield Flaw.MATCHES, f"{shown[1]} were shown"
+    yield from ((Flaw.MATCHES, text) for text in wrong_matches(run, turn))
 
 
-def _last_find(run: SaidRun, before: int) -> str:
-    contents = [
-        result.content
-        for step in run.history[:before]
-        for call, result in zip(step.turn.calls, step.results, strict=False)
-        if call.name == "find" and result.error is None
-    ]
-    return contents[-1] if contents else ""
+def _alike(run: SaidRun, turn: SaidTurn) -> _Found:
+    if _pages(run):
+        yield from ((Flaw.ALIKE, text) for text in unlike(turn))
 
 
 def _checks(run: SaidRun, turn: SaidTurn) -> _Found:
@@ -385,4 +375,4 @@ def _inside(call: ToolCall, document: str) -> bool:
     return call.name in ("find", "outline") or str(call.arguments.get("document", "")).split("#", 1)[0] == document
 
 
-_RULES = (_lists, _silent, _sets, _dismissals, _searches, _matches, _checks, _opens, _deeds, _others, _at_once)
+_RULES = (_lists, _silent, _sets, _dismissals, _searches, _matches, _alike, _checks, _opens, _deeds, _others, _at_once)

@@ -180,6 +180,10 @@ class Thoughts:
         """Whether the last words lead up to a quotation ("As for Jon Maak:")."""
         return bool(self._parts) and self._parts[-1].endswith(":")
 
+    def told(self, text: str) -> bool:
+        """Whether this thought or one before it in the run says ``text``."""
+        return any(text in said for said in (*self._earlier, *self._parts))
+
     def names(self, title: str) -> bool:
         """Whether the last sentence is about ``title``."""
         return bool(self._parts) and title in self._parts[-1]

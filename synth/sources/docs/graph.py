@@ -48,6 +48,7 @@ _LEAST_SCHEMA = 3
 """So many things must have a field before it is one, and no heading of a remark."""
 _OF_NAMES = re.compile(r"(?<=\w)(?<!file|host|user|path|nick) names?$")
 """Heads a column of names; what has them is called by the word in front: "Key name"."""
+_REMARK = re.compile(r" \((?:required|optional|default|deprecated|experimental)\)$")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _NEVER_NAMES = frozenset(("default", "since", "type", "status", "version"))
 """Relations that no heading is the name of a product for."""
@@ -198,7 +199,8 @@ class _Builder:
             # What stands inside another entry is a value or an argument of it, and not what the section is a list of.
             group = self._group(page, anchor.start) if anchor.start >= last else ""
             named = entry_name(anchor, document.text[anchor.start : anchor.end], group)
-            if entry is None or named is None:
+            # Declarations that follow each other share no description, as spellings of an option do.
+            if entry is None or named is None or (named.kind.startswith("C ") and entry.first > entry.line + 1):
                 continue
             entity = self._entity(f"{document.id}#{anchor.name}", named, page.row, document)
             for name in by_place[anchor.start]:
@@ -324,8 +326,10 @@ class _Builder:
         # A word that an English page only ever writes with a capital, as in a heading, need not name a kind of thing.
         unheard = kind not in KINDS and re.search(r"\bthe\b", text) is not None and f" {kind}" not in text
         for row in table.rows:
-            name = row[0].text.strip()
-            if not 0 < len(name) <= 48 or ": " in name or names[row[0].text] > 1 or len(name.split()) > 5:
+            name = _REMARK.sub("", row[0].text.strip())
+            if not 0 < len(name) <= 48 or names[row[0].text] > 1 or len(name.split()) > 5:
+                continue
+            if ": " in name or " - " in f" {name}":
                 continue
             named = Named(name, kind)
             entity = self._entity(f"{page.document.id}#~row{row[0].start}", named, page.row, page.document)

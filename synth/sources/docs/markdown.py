@@ -12,6 +12,8 @@ from synth.sources.docs.page import Parsed
 
 __all__ = ["parse_markdown"]
 
+_LANGUAGE = re.compile(r"\A#!\w+ ")
+"""What code in a line begins with where its language is named (PyMdown's InlineHilite)."""
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
@@ -29,6 +31,9 @@ def parse_markdown(text: str) -> Parsed:
             text = text[match.end() :]
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     tokens = reader.parse(text)
+    for child in itertools.chain.from_iterable(token.children or () for token in tokens):
+        if child.type == "code_inline":
+            child.content = _LANGUAGE.sub("", child.content)
     seen: dict[str, int] = {}
     for token, inline in itertools.pairwise(tokens):
         if token.type == "heading_open":

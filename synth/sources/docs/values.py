@@ -30,7 +30,9 @@ _END = r"(?=[.,;)]|$| (?:on|if|when|for|unless|which|and|but|in)\b)"
 _DEFAULTS = (
     re.compile(rf"\b(?:[Tt]he|[Ii]ts) default(?: value| setting)? is (?:currently )?(?:set to )?{_VALUE}{_END}"),
     re.compile(rf"\b[Dd]efaults to (?:the value )?{_VALUE}{_END}"),
-    re.compile(rf"\((?:[Tt]he )?default(?:s to|:| is| value:?)? {_VALUE}\)"),
+    re.compile(rf"\((?:[Tt]he )?default(?:s to|:| is| value:?) {_VALUE}\)"),
+    re.compile(rf"\((?:[Tt]he )?default (?![a-z]+\)){_VALUE}\)"),
+    re.compile(r"\(default (?P<value>on|off|yes|no|true|false|none|null)(?P<unit>)\)"),
     re.compile(rf"^(?:Default|default)(?: value)?(?::| is) {_VALUE}\.?$"),
 )
 _OTHER = re.compile(
@@ -101,7 +103,7 @@ def field_in(line: str, names: tuple[str, ...]) -> Stated | None:
 
 
 def default_in(sentence: str, names: tuple[str, ...] = ()) -> str | None:
-    """The default that a sentence states of what goes by ``names``, or None."""
+    """The default that a sentence states of what goes by ``names``, or None. "(default policy)" names no value."""
     other = _OTHER.match(sentence)
     if other is not None and other[1] not in names:
         return None

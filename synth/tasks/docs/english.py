@@ -65,7 +65,7 @@ def without_remarks(text: str) -> str:
 
 _TRAILING = re.compile(
     r"[.,;]? \(?(?:[Ss]ince|[Nn]ew in|[Aa]dded in) (?:[A-Z][\w-]* ){0,2}(?:version )?v?\d+(?:\.[\dx]+)+\.?$"
-    r"|, (?:the )?default(?:s to| is|:)? \S+$|, [A-Z][a-z]+ only$"
+    r"|, (?:the |with (?:a |the )?)?default(?:s to| is| of|:)? \S+$|, [A-Z][a-z]+ only$"
 )
 """Remarks behind a description that are facts of their own."""
 _LATE_CLAUSE = re.compile(r", (?:which|where|whose|so that|so|including|unless|rather than|allowing|making|with|but) ")
@@ -213,7 +213,9 @@ def _agree(rest: str) -> str | None:
             return None
         out += [rest[place : match.start(2)], third_person(match[2])]
         place = match.end()
-    done = "".join(out) + rest[place:]
+    done = ("".join(out) + rest[place:]).replace(" and do not ", " and does not ")
+    if any(word in VERBS for word in re.findall(r"\band/or ([a-z]+)", done)):
+        return None
     for match in _AND_BARE.finditer(done):
         # A verb after "and" that is neither inflected by now nor governed by "to": nobody can say without parsing.
         if match[1] in VERBS and (match[1] not in _NOUNS or match.end() == len(done)):

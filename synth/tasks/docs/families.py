@@ -38,6 +38,7 @@ _SIGNS = re.compile(r"[\W_]+")
 _LONGEST = 70
 _TICKS = frozenset(("yes", "no", "x", "y", "n", "true", "false", "n/a"))
 """Cells that answer what their heading asks, and no question in words."""
+_OF_CHANGES = re.compile(r"\b(?:history|change ?log|changes|release notes|releases|news|what.s new)\b", re.IGNORECASE)
 _MANY, _NEARLY_ALL = 10, 0.8
 
 
@@ -218,6 +219,8 @@ class Items:
             defined = asked[0].startswith(("What do you call ", *(() if said.plural else ("Which ",))))
             named = said.names or not re.fullmatch("[a-z -]+", said.name) or self._corpus.goes_by(said.name)
             return "subject" if defined or named else "plain"
+        if _OF_CHANGES.search(self._corpus.columns.titles[row]):
+            return None  # "What has been removed?": on a page of changes, many things have
         return "placed" if self._words.page(row) and statement_question(said, placed=True) is not None else None
 
     def _is_column(self, value: int, described: int) -> bool:

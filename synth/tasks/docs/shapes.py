@@ -23,7 +23,7 @@ from synth.schemas.arrow import arrow_schema
 from synth.schemas.documents import Edge, Entity, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult
+from synth.schemas.tasks import CheckResult, Node
 from synth.sources.facts.words import RelationShape, derive_relation, plural_of
 from synth.tasks.contract import CheckConfig, Checked, Failed
 from synth.tasks.docs.checks import Judge
@@ -193,6 +193,9 @@ class Shapes:
         """The checks that ask the graph, and behind them those that read the documents themselves."""
         assert self._proposer is not None
         results: list[CheckResult] = []
+        if draft.shape in ("composition", "conjunction") and any(_is_switch(hop.source) for hop in draft.walk.hops):
+            plain = CheckResult(check="telling", outcome="failed", detail="nobody looks for a thing by yes or no")
+            return Failed(draft, (plain,), Reason.UNNATURAL)
         for check in _CHECKS:
             finding = check(draft, self._proposer.surroundings, self._config.checks)
             results.append(finding.result)
@@ -208,6 +211,14 @@ class Shapes:
         read, reason = self._judge.read(draft)
         results += read
         return Checked(draft, tuple(results)) if reason is None else Failed(draft, tuple(results), reason)
+
+
+_SWITCHES = frozenset("true false yes no on off none null nil 0 1 enabled disabled default empty".split())
+
+
+def _is_switch(node: Node) -> bool:
+    """Whether it is a value that says no more than yes or no."""
+    return node.document_id is None and node.name.strip("'\"“”").casefold() in _SWITCHES
 
 
 def _measure_of(name: str) -> str:

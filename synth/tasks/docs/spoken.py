@@ -24,7 +24,8 @@ _OF_PEOPLE = re.compile(
 )
 _JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
 _NEW_SUBJECT = (
-    r",? and (?:that )?[a-z]+ (?:[a-z]+s )?(?:is|was|are|were)\b"
+    r",? and (?:that )?[a-z-]+ (?:[a-z]+s )?(?:is|was|are|were)\b"
+    r"|,? and (?![a-z]+ly )[a-z-]+ (?:occurs?|happens?|takes place|follows|remains?|becomes?|exists?)\b"
     r"|, and [a-z]+s (?!.{0,12}ed\b)[a-z]+ (?:with|to|the|an?|from|on|in|their|its)\b"
 )
 """ "runs on the server, and clients talk to it": the second half is said of something else."""
@@ -41,7 +42,7 @@ _OUTSIDE = re.compile(
     r"|, (?:but|so|while|whereas|yet) | but (?:the|it|an?|this|not all) |[a-z]—[a-z]"
     r"|\b(?:for|in|on|of|to|with|by|from|at|into) that (?!is\b|are\b)|\bthat (?!used|based|needed)[a-z]+ed "
     r"(?!by|to|in|the|an?|for|with|on|from|as|at)[a-z]+"
-    r"|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
+    r"|\bnot because\b|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"
     r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
@@ -53,6 +54,9 @@ _OUTSIDE = re.compile(
 _FOR_YOU = re.compile(r"(?<=lets|elps) you |(?<=llows|ables) you ")
 """Whom a sentence lets do something: that points nowhere."""
 _ENOUGH = 40
+_CONTRAST = re.compile(r"\b(?:whereas|as opposed to|in contrast)\b")
+_LAST_OF = re.compile(r", (?:and|or) (?:the|an?|one)$")
+_RELEASE = re.compile(r".* v?\d+(?:\.\d+)+")
 _GOES_ON = re.compile(
     r",? (?:because|since|although|though|whereas)\b|, (?:so|but|while|which|as)\b"
     rf"|{_NEW_SUBJECT}"
@@ -113,12 +117,16 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
     owner called?"; None where it does not read on its own. ``placed``: the question will name the page, so that a
     sentence may lean on it."""
+    if _CONTRAST.search(said.rest):
+        return None  # what it says is half of a comparison
     rest, verb = _own_clause(without_remarks(said.rest)), said.verb
     addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
     if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
     if _ASIDE.search(rest) or _TWOFOLD.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
         return None
+    if said.names and re.match(r"(?:the )?names? of\b", rest, re.IGNORECASE):
+        return None  # "The name of the function is called yylex."
     if said.names:
         be, called = verb.split(" ", 1)
         thing = rest[0].lower() + rest[1:] if _opens_inside(rest) else rest
@@ -169,14 +177,18 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return None  # a second verb would have to agree as well
         verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
         return f"What {verb} {rest}?", rest
+    if _RELEASE.fullmatch(said.name):
+        return f"Which release {verb} {rest}?", f"{verb} {rest}"
     asks = "Who" if _OF_PEOPLE.match(f"{verb} {rest}") else "What"
     return f"{asks} {verb} {rest}?", f"{verb} {rest}"
 
 
 def _own_clause(rest: str) -> str:
     """What is said up to where the sentence goes on with a reason or another subject, if that is enough."""
-    end = next((match.start() for match in _GOES_ON.finditer(rest) if match.start() >= _ENOUGH), len(rest))
-    return rest[:end]
+    found = next((match for match in _GOES_ON.finditer(rest) if match.start() >= _ENOUGH), None)
+    if found is None or (_LAST_OF.match(found.group()) and ", " in rest[: found.start()]):
+        return rest  # the last item of a list is part of it
+    return rest[: found.start()]
 
 
 def _opens_inside(subject: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.english import clause, is_fragment
+from synth.tasks.docs.english import clause, is_fragment, plain
 from synth.tasks.docs.leaks import leaks
 from synth.text.inflection import capital, imperative
 from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement, is_identifier, statement
@@ -23,7 +23,8 @@ _LOCAL = frozenset(
 )
 """Kinds whose things mean something on their page alone: a question names the page."""
 _NO_KINDS = frozenset(
-    "entry thing name value no number example note notes item key feature element category area topic".split()
+    "entry thing name value no number example note notes item key feature element category area topic version "
+    "data".split()
 )
 """What things are not called in a question: headings of first columns that say nothing."""
 _NO_TITLES = frozenset(
@@ -31,6 +32,8 @@ _NO_TITLES = frozenset(
     "documentation|readme|notes|summary|description|usage|reference|page|format|general|misc".split("|")
 )
 """Titles that tell no page from those of other manuals: no question names a page by them."""
+_ORDINAL = re.compile(r"\d*(?:1st|2nd|3rd|\dth)|#?\d+")
+"""Places in a row: what stands there has no name."""
 _LEAST = 3
 _NOUNS = frozenset("format name type range result state value access class display document group model".split())
 """Verbs of documentation that are nouns as well when a label ends in them."""
@@ -42,7 +45,13 @@ _HEADING_VERBS = frozenset(
 ) | frozenset(f"{verb} to" for verb in "expands maps converts corresponds refers resolves evaluates translates".split())
 """Headings that say what the thing of a row does, and are no name of several things."""
 _NO_NOUN = ("ed", "ing", "ly", "able", "ible", "ful", "ous")
-_OPENS_NO_NOUN = frozenset("implicitly requires includes if when how see since introduced".split())
+_OPENS_NO_NOUN = frozenset(
+    "implicitly requires includes if when how see since introduced new old current previous example sample resulting "
+    "final expected actual".split()
+)
+"""First words of labels that are no property of the thing: "New version" is what an example makes of another one."""
+_OF_CALLABLES = frozenset("argument arguments arity parameters".split())
+"""What things that are called have: a shell is started with arguments, and has none."""
 _ATTRIBUTES = frozenset(
     "type default version status context result alias unit range size port class scope precedence associativity "
     "expansion location path level language command format syntax value number code license licence category "
@@ -61,8 +70,13 @@ _HOLDS = (
     (frozenset("option parameter setting directive flag switch argument qualifier".split()), "specifies"),
     (frozenset("variable field column attribute property member key".split()), "holds"),
     (frozenset("function method macro procedure routine".split()), "gives"),
+    (frozenset("extension suffix prefix symbol character code sign abbreviation".split()), "stands for"),
 )
 """Kinds whose things are not what is said of them, and what they do with it: an option is not "the maximum number"."""
+_SETTINGS = frozenset("option parameter setting directive flag switch variable field property key".split())
+_WHETHER = re.compile(
+    r"(?:(?:Controls|Determines|Specifies|Sets|Defines) )?[Ww]hether (?:or not )?(\w[^,]{15,}(?:, .*)?)"
+)
 _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
@@ -86,6 +100,9 @@ _CALLED = frozenset("function method macro procedure routine predicate command o
 _OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
 _OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
 """What no module, type or file does."""
+_NO_ACTORS = frozenset("enumerator member constant struct union typedef".split())
+"""Kinds whose things do nothing themselves."""
+_IMPERATIVE = re.compile(rf"(?:{'|'.join(sorted(VERBS))})\b", re.IGNORECASE)
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _ANY_FINITE = re.compile(rf"{_FINITE.pattern}| (?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b")
@@ -108,6 +125,7 @@ class Words:
         return (
             None
             if kind in _PLACES
+            or _ORDINAL.fullmatch(found.name)
             or kind in _NO_KINDS
             or (kind.isascii() and len(kind) < _LEAST)
             or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
@@ -208,8 +226,10 @@ class Words:
         said = None
         if "\n" not in sentence and len(sentence) > 15 and not sentence.rstrip().endswith(":"):
             sentence = capital(sentence.strip())
-            said = clause(sentence, found.name, kind) or (
-                clause(sentence, short, kind) if short != found.name else None
+            said = (
+                self._decides(sentence, found.kind)
+                or clause(sentence, found.name, kind)
+                or (clause(sentence, short, kind) if short != found.name else None)
             )
         said = said and _REMARKED.sub("", said)
         if said is None or is_fragment(said, least=22, most=150) or any(c in said for c in "“”"):
@@ -217,6 +237,10 @@ class Words:
         if hidden and any(leaks(said, name) for name in (found.name, *found.aliases[:3]) if len(name) < 60):
             return None
         last = found.kind.split()[-1]
+        if last in _NO_ACTORS and re.match(r"that (?!is\b)", said) and _IMPERATIVE.match(sentence) is not None:
+            return None  # "Attempt to validate." is said of who sets it
+        if " " in found.kind and re.search(rf"\b{re.escape(found.kind)}s?\b", said):
+            return None  # "Which environment variable retrieves environment variables?"
         if last in _OF_ARGUMENTS and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
             return None  # "srv: a valid server object" stands in the list of a function's arguments
         thing = _THING.match(said)
@@ -232,6 +256,12 @@ class Words:
         if _UNCLEAR.match(said):
             return None
         return said
+
+    @staticmethod
+    def _decides(sentence: str, kind: str) -> str | None:
+        """ "Whether or not to sign files" -> "that determines whether to sign files", of a setting."""
+        decides = _WHETHER.fullmatch(plain(sentence)) if kind.split()[-1] in _SETTINGS else None
+        return None if decides is None else f"that determines whether {decides[1]}"
 
     def asks(self, relation: str, x: str) -> tuple[str, ...]:
         """Questions for a value: "What is the status of {x}?"; none where the relation's name makes none."""
@@ -249,6 +279,10 @@ class Words:
             or (len(words) > 1 and words[0].endswith(("able", "ible", "ed")))
             or (len(words) == 1 and len(words[0]) < 3 and words[0].isascii())
         ):
+            return ()
+        if len(words) > 1 and words[-1] == "usage":
+            return ()  # "Memory usage: free it with ..." is advice
+        if words[-1] in _OF_CALLABLES and x != "x" and not _CALLED & set(re.findall("[a-z]+", x)):
             return ()
         label = " ".join(words)
         if (verb := verb_of(label)) is not None:

@@ -270,6 +270,9 @@ def test_an_anchor_that_a_page_uses_twice_names_two_things(tmp_path: Path) -> No
         (default_in, "The sortorder defaults to lstint and may be any of these.", None),
         (default_in, "The default is platform-dependent.", None),
         (default_in, "The default is behavior that depends on nothing.", None),
+        (default_in, "-1 is “true” (default policy), 0 is “false” (no padding)", None),
+        (default_in, "Whether sheets are folded (default off).", "off"),
+        (default_in, "The number of sheets (default 450).", "450"),
     ],
 )
 def test_sentences_that_state_values(read: object, line: str, expected: str | None) -> None:

@@ -280,7 +280,7 @@ def test_licence_url_and_partition(tmp_path: Path) -> None:
 
 def test_markdown_page() -> None:
     page_ = parse_markdown(
-        "# Big Title\n\nSee [other](other.md#part) and `code()`.\n\n## Sub *section*\n\n"
+        "# Big Title\n\nSee [other](other.md#part) and `#!python code()`.\n\n## Sub *section*\n\n"
         "| a | b |\n|---|---|\n| 1 | 2 |\n\n"
         "```python\nx = 1\n  y\n```\n\n## Sub section\n"
     )

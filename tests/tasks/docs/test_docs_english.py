@@ -207,6 +207,20 @@ def test_small_words() -> None:
         ("Folders are people who folded a whole sheet of paper in a year.", "folders",
          "What do you call people who folded a whole sheet of paper in a year?"),
         ("A fold was encountered by the printer while it went through the sheets.", "fold", None),
+        # What one can do by an option; a release; no list without its last item.
+        ("You can crease whole sheets of paper by setting the fold-all option, which must be true.", "fold-all",
+         "Which option is used to crease whole sheets of paper?"),
+        ("FoldKit v1.8.0 brings improvements to wide sheets and important repairs of old printers.", "FoldKit v1.8.0",
+         "Which release brings improvements to wide sheets and important repairs of old printers?"),
+        ("FoldServer brings folders of wide sheets, a printer of old paper, and a drawer of creased sheets.",
+         "FoldServer", None),
+        # Refused: half of a comparison, a noun taken for a verb, another subject, a stock name, a name of a name.
+        ("Inclusive comparisons allow for the wide parts of sheets whereas exclusive ones do not.",
+         "inclusive comparisons", None),
+        ("Debugging issues with folded sheets can be extremely difficult for users.", None, None),
+        ("Folding is case-insensitive and old-style sheets are supported as well as wide ones.", "Folding", None),
+        ("Carol selects the fourth sheet of paper and sends it to the printer.", None, None),
+        ("The name of the generated function is called foldlex.", "foldlex", None),
     ],
 )  # fmt: skip
 def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None, question: str | None) -> None:

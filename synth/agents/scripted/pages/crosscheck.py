@@ -7,10 +7,15 @@ from synth.agents.scripted.matching import quotable, same_name, short
 from synth.agents.scripted.options import holds, of_other_kinds
 from synth.agents.scripted.pages.planner import PageReader, search_call
 from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call
 from synth.text.inflection import article
 
 __all__ = ["CrossChecking"]
+
+
+_TELLING_LENGTH = 6
+"""Characters from which a value is found by itself: "false" is that of many settings."""
 
 
 class CrossChecking(PageReader):
@@ -125,3 +130,60 @@ class CrossChecking(PageReader):
             self.thoughts.add("crosscheck_says", title=short(page.title), name=name, quote=said[0].text)
         else:
             self.thoughts.add("crosscheck_silent", title=short(page.title), name=name)
+
+    # A last look at the answer.
+
+    def _last_look(self, value: Value) -> list[Call]:
+        if self.checked:
+            return []
+        page = self.seen.documents.get(value.document or "")
+        if self.noted and self.chooser.verifies(value):
+            if value.place is not None and page is None:
+                self.thoughts.add("verify_open", name=value.name)
+                return [("open", {"document": value.place})]
+            current = self.seen.documents.get(self.seen.current or "")
+            shown = current is not None and any(value.name in sentence.text for sentence in current.sentences())
+            if value.document is None and shown and "find" in self.tools:
+                pattern = self._to_verify(value)
+                known = {find.pattern for find in self.seen.finds if current and find.document == current.document}
+                if pattern and pattern not in known:
+                    self.thoughts.add("verify_find", name=pattern)
+                    return [("find", {"pattern": pattern})]
+        if not self.noted:
+            self._comment_on_check(value, page)
+        return []
+
+    def _comment_on_check(self, value: Value, page: SeenDocument | None) -> None:
+        if page is not None and self._just_read(page):
+            clues, values = self.state.reading.clues, self.state.values
+            others = {one.name for one in values.values()} | {clue.name for clue in clues}
+            led = [number for number, clue in enumerate(clues) if values.get(clue.target) == value]
+            for sentence in page.sentences():
+                # Who is rector of a university need not have studied there.
+                if led and all(self.chooser.denies(number, sentence) for number in led):
+                    continue
+                if any(other and other in sentence.text for other in others - {value.name}) and quotable(sentence.text):
+                    self.thoughts.add("verified_says", quote=sentence.text)
+                    return
+        last = self.seen.finds[-1] if self.seen.finds else None
+        if last is not None and last.turn == self.seen.turns - 1 and last.matches:
+            document = self.seen.documents.get(last.document)
+            lines = [one for one in document.found if last.pattern in one] if document is not None else []
+            if last.matches == 1:
+                self.thoughts.add("verified_once")
+            elif any(self.thoughts.told(line.replace('"', "”")) for line in lines):
+                self.thoughts.add("verified_often", count=last.matches)
+            else:
+                self.thoughts.add("verified_plain")
+            return
+        self.thoughts.add("verified_plain")
+
+    def _to_verify(self, value: Value) -> str:
+        """What to look for in the text before answering: the value, or what has it where the value is a word or number
+        that many things have."""
+        if len(value.name) >= _TELLING_LENGTH and not value.name.isdecimal():
+            return value.name
+        clues = self.state.reading.clues
+        led = [clue for clue in clues if self.state.values.get(clue.target) == value and not clue.value]
+        named = [self.source(clue)[0] for clue in led]
+        return next((name for name in named if name), "") if self.state.reading.pages else value.name

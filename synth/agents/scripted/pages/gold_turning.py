@@ -37,7 +37,9 @@ class GoldPageTurning(GoldChooser):
             return document.document in self._task.gold_documents
         if self._astray(clue):
             return document.total > 2 and not any(f.document == document.document for f in self._state.seen.finds)
-        return document.document == hop.evidence.document_id
+        # A long document is not put aside by its first page.
+        looked = any(find.document == document.document for find in self._state.seen.finds)
+        return document.document == hop.evidence.document_id or (document.total > 1 and not looked)
 
     def _astray(self, clue: int) -> bool:
         """Whether it tests a candidate that is wrong: a look is enough then, reading to the end would be odd."""

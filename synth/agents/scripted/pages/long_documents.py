@@ -43,7 +43,8 @@ class LongDocuments(SetQuestions):
             patterns = [p for p in dict.fromkeys((*quoted, *hints, *words)) if p and p.casefold() not in known]
             pattern = self.chooser.pattern(number, page, patterns) if patterns and len(finds) < 4 else None
             if pattern is not None:
-                self.thoughts.add("find_word", total=page.total, title=short(page.title), pattern=pattern)
+                shown = f'"{pattern}"' if " " in pattern else pattern
+                self.thoughts.add("find_word", total=page.total, title=short(page.title), pattern=shown)
                 return [("find", {"pattern": pattern})]
         leaf = self.chooser.leaf(number, page) if page.total > 4 else None
         if leaf is not None and leaf != page.unread:

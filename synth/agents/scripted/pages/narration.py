@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from synth.agents.scripted.credibility import CredibilityCheck
-from synth.agents.scripted.matching import dangling, likeness, quotable, same_name, short, strip
-from synth.agents.scripted.options import holds
+from synth.agents.scripted.matching import content_stems, dangling, likeness, quotable, same_name, short, strip
+from synth.agents.scripted.options import holds, is_row, term
 from synth.agents.scripted.pages.long_documents import LongDocuments
 from synth.agents.scripted.pages.speaking import really_about
 from synth.agents.scripted.reading import Clue
@@ -24,6 +25,10 @@ _RANKED = 0.3
 """How often it is said where among the results a page stands."""
 _AMONG = 0.6
 """Below it, where that is not said, what else came up is named."""
+_ALIKE = 0.3
+"""How like a name a title must be to be said to resemble it."""
+_BELOW = 14
+"""Lines below a term among which what is said of it stands: what it takes and returns may come first."""
 _PLACED = 0.5
 """How often a quotation comes with where on the page it stands."""
 _WANTED = 0.3
@@ -34,6 +39,10 @@ class PageNarration(LongDocuments):
     """The words of a planner over pages."""
 
     credibility: CredibilityCheck | None = None
+
+    @abstractmethod
+    def say_hits(self, number: int, name: str, chosen: Sequence[Hit]) -> None:
+        """Say what is opened, and of a single page why."""
 
     def _say_why(self, number: int, name: str, page: SeenDocument, intent: str) -> None:
         if self.credibility is not None and self.credibility.rejects(number, name, page, self.thoughts):
@@ -92,7 +101,13 @@ class PageNarration(LongDocuments):
     def _just_read(self, page: SeenDocument) -> bool:
         return page.turns[-1] == self.seen.turns - 1
 
-    def _introduce(self, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
+    def _introduce(self, number: int, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
+        if short(chosen.title) in self.state.reading.pages and not same_name(chosen.title, name):
+            self.thoughts.add("hit_told", title=short(chosen.title), name=name)
+            return
+        if likeness(chosen.title, name) < _ALIKE and not same_name(chosen.title, name):
+            self.say_hits(number, name, [chosen])  # nothing in the title, then what is shown of the page
+            return
         titles = list(dict.fromkeys(short(hit.title) for hit in hits))
         exact = fold(short(chosen.title)) == fold(name)
         if not same_name(chosen.title, name) or (not exact and any(fold(title) == fold(name) for title in titles)):
@@ -126,6 +141,21 @@ class PageNarration(LongDocuments):
         intent = "quote_plain" if self.thoughts.leads_in else self._place_of(sentence, about)
         slots = {"quote": text.replace('"', "”") if '"' in text else text, "heading": sentence.heading}
         self.thoughts.add(intent, title=title, **slots)
+
+    def entry_of(self, clue: Clue, sentence: Passage) -> Passage | None:
+        """What is said below a term that is quoted for a clue, where the term alone does not say it."""
+        document, wanted = self.seen.documents.get(sentence.document), content_stems(strip(clue.cue))
+        lines = list(document.pages.get(sentence.page, ())) if document is not None else []
+        at = next((n for n, one in enumerate(lines) if one.text == sentence.text), None)
+        if at is None or not wanted or term(sentence.text) is None or is_row(sentence.text):
+            return None
+        own = len(wanted & content_stems(sentence.text))
+        for one in lines[at + 1 : at + _BELOW]:
+            if sentence.text not in one.parents:
+                return None
+            if len(wanted & content_stems(one.text)) > max(own, len(wanted) / 2) and quotable(one.text):
+                return one
+        return None
 
     def want(self, clue: Clue) -> None:
         """Now and then, what a page was opened for, in the question's own words."""

@@ -39,6 +39,13 @@ Query = tuple[str, int | None]
 """Words to search for, and how many results (None = as many as it gives)."""
 
 
+def _stretch(text: str, cue: str) -> str:
+    """The part of a line of a snippet that is most like the clue: a snippet may run several lines together."""
+    wanted = content_stems(cue)
+    parts = [part for part in re.split(r"(?<=[.:)]) |[(\[{]", text) if part.strip()]
+    return max(parts, key=lambda part: len(wanted & content_stems(part)), default="").strip()
+
+
 def search_call(query: str, k: int | None) -> Call:
     return "search", {"query": query} | ({"k": k} if k else {})
 
@@ -111,7 +118,7 @@ class PageReader(PageNarration):
             if beside:
                 self.thoughts.add("open_these", titles=listed([short(hit.title) for hit in (chosen, *beside)]))
             else:
-                self._introduce(hits, chosen, name)
+                self._introduce(number, hits, chosen, name)
             # The page of the clue at work comes last: it is the one that stays open.
             return [("open", {"document": hit.document}) for hit in (*beside, chosen)]
         if on_page and not any(fold(search.query) in asked for search in self.seen.searches):
@@ -136,7 +143,11 @@ class PageReader(PageNarration):
             self.note("candidate_next", option.text)
             return []
         self.want(self.state.reading.clues[number])
-        self.quote(option.sentence, short(page.title), option.text)
+        below = self.entry_of(self.state.reading.clues[number], option.sentence)
+        if below is not None:
+            self.thoughts.add("quote_entry", term=option.sentence.text, title=short(page.title), quote=below.text)
+        else:
+            self.quote(option.sentence, short(page.title), option.text)
         if self.credibility is not None:
             self.credibility.corrects(number, option, self.thoughts)
         if others:
@@ -160,6 +171,8 @@ class PageReader(PageNarration):
                     sorted(fold(search.query).split()) for search in self.seen.searches
                 ]
                 self.thoughts.add("search_longer" if same else "search_again")
+            elif todo[0][0] in self.state.reading.pages:
+                self.thoughts.add("search_told", name=todo[0][0])
             elif name:
                 self.thoughts.add("search_reverse", name=name)
             else:
@@ -185,8 +198,10 @@ class PageReader(PageNarration):
         few = f"{name} {words}".strip()
         first = few or joined
         queries: list[Query] = [(first, None), (first, 10), (joined, 10), (name or joined, 10)]
-        if not name:  # the question says on which page it stands
-            queries = [*((title, None) for title in self.state.reading.pages), *queries]
+        if not name or clue.value:  # the question says on which page it stands
+            pages, others = self.state.reading.pages, [one.cue for one in self.state.reading.clues if one is not clue]
+            own = [page for page in pages if page in clue.cue or not any(page in cue for cue in others)]
+            queries = [*((title, None) for title in (own or (pages if clue.value else ()))), *queries]
         return list(dict.fromkeys((query, k) for query, k in queries if query))
 
     def _asked_noun(self, clue: Clue) -> str:
@@ -226,6 +241,12 @@ class PageReader(PageNarration):
         fresh = [hit for hit in self.untried(number, hits) if page is None or hit.document != page.document]
         chosen = self.chooser.related_hit(number, name, fresh) if fresh else None
         if chosen is None:
+            # A page that was opened for another part of the question may go on with this one.
+            begun = (self.seen.documents[hit.document] for hit in hits if hit.document in self.seen.documents)
+            for one in begun if not name else ():
+                gone = one is page or self.state.is_dismissed(number, one.title, one.document)
+                if one.unread is not None and not gone and self.chooser.reads_on(number, one):
+                    return self.read_on(number, one, [])
             return None
         self.say_hits(number, name, [chosen])
         return [("open", {"document": chosen.document})]
@@ -301,46 +322,6 @@ class PageReader(PageNarration):
         page = self.source_page(number, name, place)
         return page if isinstance(page, list) else []
 
-    # The end.
-
-    def _last_look(self, value: Value) -> list[Call]:
-        if self.checked:
-            return []
-        page = self.seen.documents.get(value.document or "")
-        if self.noted and self.chooser.verifies(value):
-            if value.place is not None and page is None:
-                self.thoughts.add("verify_open", name=value.name)
-                return [("open", {"document": value.place})]
-            current = self.seen.documents.get(self.seen.current or "")
-            shown = current is not None and any(value.name in sentence.text for sentence in current.sentences())
-            if value.document is None and shown and "find" in self.tools:
-                self.thoughts.add("verify_find", name=value.name)
-                return [("find", {"pattern": value.name})]
-        if not self.noted:
-            self._comment_on_check(value, page)
-        return []
-
-    def _comment_on_check(self, value: Value, page: SeenDocument | None) -> None:
-        if page is not None and self._just_read(page):
-            clues, values = self.state.reading.clues, self.state.values
-            others = {one.name for one in values.values()} | {clue.name for clue in clues}
-            led = [number for number, clue in enumerate(clues) if values.get(clue.target) == value]
-            for sentence in page.sentences():
-                # Who is rector of a university need not have studied there.
-                if led and all(self.chooser.denies(number, sentence) for number in led):
-                    continue
-                if any(other and other in sentence.text for other in others - {value.name}) and quotable(sentence.text):
-                    self.thoughts.add("verified_says", quote=sentence.text)
-                    return
-        last = self.seen.finds[-1] if self.seen.finds else None
-        if last is not None and last.turn == self.seen.turns - 1 and last.matches:
-            if last.matches == 1:
-                self.thoughts.add("verified_once")
-            else:
-                self.thoughts.add("verified_often", count=last.matches)
-            return
-        self.thoughts.add("verified_plain")
-
     # Small things.
 
     def fresh(self, page: SeenDocument) -> bool:
@@ -357,7 +338,7 @@ class PageReader(PageNarration):
         for search in reversed(self.seen.searches):
             for hit in search.hits:
                 if hit.document == document:
-                    text = self._telling(number, about, hit)
+                    text = _stretch(self._telling(number, about, hit), self.state.reading.clues[number].cue)
                     return [re.sub(r"\W+$", "", text[:60].rsplit(" ", 1)[0])] if len(text) > 20 else []
         return []
 
