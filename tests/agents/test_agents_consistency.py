@@ -242,6 +242,17 @@ def mentioned(history: History) -> Iterator[History]:
             )
 
 
+def unlinked(history: History) -> Iterator[History]:
+    """Who opens what a search has shown says that the page in view links to it."""
+    for turn, step in enumerate(history[:-1]):
+        calls = history[turn + 1].turn.calls
+        if [call.name for call in step.turn.calls] != ["search"] or [call.name for call in calls] != ["open"]:
+            continue
+        found = re.findall(r"\[([^\]]+)\]\(([^)#]+)", step.results[0].content)
+        names = [name for name, target in found if target == calls[0].arguments["document"]]
+        yield from (rewritten(history, turn + 1, f"I follow the link to {name}.") for name in names[:1])
+
+
 COMPARED = ("is_first", "is_last", "is_least", "is_most")
 PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "the first of a list": ("pages", Flaw.LIST, partial(omitted, 0)),
@@ -282,6 +293,7 @@ PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "results that speak of it": ("pages", Flaw.OTHERS, other_results),
     "a page that speaks of it and was read": ("pages", Flaw.OTHERS, read_before),
     "a start in one place": ("pages", Flaw.AT_ONCE, one_start),
+    "a link where there is none": ("pages", Flaw.LINK, unlinked),
     "another page than it says": ("pages", Flaw.OTHER, another_page),
     "another entity than it says": ("graph", Flaw.OTHER, another_page),
 }

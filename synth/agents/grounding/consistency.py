@@ -47,6 +47,7 @@ _ACTS = {
             "hit_snippet",
             "hit_try",
             "open_link",
+            "open_page",
             "open_these",
             "next_page",
         ),
@@ -95,6 +96,8 @@ class Flaw(StrEnum):
     """It says that it begins with one name and comes to the rest later, and looks up several in that turn."""
     ALIKE = "nothing alike"
     """It says that a title resembles a name, and they share no word."""
+    LINK = "no such link"
+    """It says that a text links to the page that it opens, and neither what it has in view nor what it quotes does."""
     OTHER = "opens something else"
     """It opens what its thought does not name."""
 
@@ -336,9 +339,17 @@ def _others(run: SaidRun, turn: SaidTurn) -> _Found:
 
 
 def _at_once(run: SaidRun, turn: SaidTurn) -> _Found:
-    said = says(("plan", "plan_many"), turn.thought)
+    said = says(("plan", "plan_many", "plan_first"), turn.thought)
     if said is not None and len(run.history[turn.number].turn.calls) > 1:
         yield Flaw.AT_ONCE, said.group()
+
+
+def _linked(run: SaidRun, turn: SaidTurn) -> _Found:
+    said = says(("open_link",), turn.thought)
+    for call in run.history[turn.number].turn.calls if said is not None else ():
+        target = str(call.arguments.get("document", "")).split("#", 1)[0]
+        if said is not None and call.name == "open" and not run.links_to(target, turn):
+            yield Flaw.LINK, said.group()
 
 
 def _opened(run: SaidRun, before: int) -> Iterator[str]:
@@ -375,4 +386,7 @@ def _inside(call: ToolCall, document: str) -> bool:
     return call.name in ("find", "outline") or str(call.arguments.get("document", "")).split("#", 1)[0] == document
 
 
-_RULES = (_lists, _silent, _sets, _dismissals, _searches, _matches, _alike, _checks, _opens, _deeds, _others, _at_once)
+_RULES = (
+    *(_lists, _silent, _sets, _dismissals, _searches, _matches, _alike, _checks, _opens, _deeds, _others, _at_once),
+    _linked,
+)

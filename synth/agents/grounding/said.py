@@ -115,6 +115,17 @@ class SaidRun:
                         runs = [listed_with(Option(item.anchor, passage)) for item in passage.links]
                         yield from (names for at, names in enumerate(runs) if names and names not in runs[:at])
 
+    def links_to(self, target: str, turn: SaidTurn) -> bool:
+        """Whether what came in last, a page that the turn names, or a sentence that it quotes links to ``target``."""
+        for step in self.history[: turn.number]:
+            for shown in (observe(result.content) for result in step.results):
+                linking = [p for p in shown.passages if any(link.document == target for link in p.links)]
+                title = self.titles.get((shown.about or "").split("#", 1)[0], "")
+                near = step is self.history[turn.number - 1] or (title and named_in(turn.bare, title))
+                if linking and (near or any(p.text in turn.places for p in linking)):
+                    return True
+        return False
+
     def fans(self, before: int) -> Iterator[list[str]]:
         """The far ends of each relation that was read."""
         for step in self.history[:before]:

@@ -56,12 +56,23 @@ _SET_NOTES = ("postpone", "member", "members", "complete", "about", "told", "unt
 could not find of one; meets a further condition; does not."""
 _OBVIOUS = frozenset(
     (
-        *("plan", "plan_many", "plan_list", "next_plain", "next_clue", "next_noun", "check_condition", "return"),
+        *(
+            "plan",
+            "plan_many",
+            "plan_first",
+            "plan_list",
+            "next_plain",
+            "next_clue",
+            "next_noun",
+            "check_condition",
+            "return",
+        ),
         *(
             "search_name",
             "search_longer",
             "search_rest",
             "open_link",
+            "open_page",
             "hit_named",
             "hit_first",
             "all_listed",

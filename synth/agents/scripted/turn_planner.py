@@ -283,11 +283,11 @@ class TurnPlanner(ABC):
         clues = self.state.reading.clues
         if self.seen.turns == 0 and not clues[number].every and not others:
             many = sum(clue.target == clues[number].target for clue in clues) > 1
-            self.thoughts.add("plan_many" if many else "plan", name=name)
+            starts = {fold(clue.name) for clue in clues if clue.source is None}
+            self.thoughts.add("plan_many" if many else "plan_first" if len(starts) > 1 else "plan", name=name)
 
 
-AT_ONCE = 4
-"""Things that are looked at in one turn."""
+AT_ONCE = 4  # things that are looked at in one turn
 
 
 class SetQuestions(TurnPlanner):

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from synth.lexicon.model import EntityTypeEntry, QuestionWords
 from synth.tasks.world.grammar import Predicate
 
-__all__ = ["Noun", "Wording", "noun_of", "wording_of"]
+__all__ = ["RELATIVE", "Noun", "Wording", "noun_of", "wording_of"]
 
-_FINITE = re.compile(r" (?:that|which|who|whose|where) ")
+RELATIVE = re.compile(r" (?:that|which|who|whose|where) ")
+"""Where a relative clause begins."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,6 @@ def _sets(names: tuple[str, ...], plurals: Mapping[str, str]) -> tuple[str, ...]
     found = []
     for template in names:
         match = re.match(r"the (\w+)(.*)", template)
-        if match is not None and match[1] in plurals and not _FINITE.search(template) and "{x's}" not in template:
+        if match is not None and match[1] in plurals and not RELATIVE.search(template) and "{x's}" not in template:
             found.append(f"{plurals[match[1]]}{match[2]}")
     return tuple(found)

@@ -160,8 +160,10 @@ class GraphPlanner(GraphNarration):
     def _was_opened_for(self, hit: Hit, name: str) -> bool:
         """Whether the relations of a result were listed because of ``name``: it is called so, it was opened straight
         after the name was looked up, or it is what was opened last and nothing was settled since."""
-        if hit.document not in self.seen.listed:
-            return False
+        others = [clue.name for clue in self.state.reading.clues if clue.name]
+        ours = any(same_name(hit.title, other) for other in others) and not same_name(hit.title, name)
+        if hit.document not in self.seen.listed or ours:
+            return False  # another part of the question is about it
         looked = {search.turn + 1 for search in self.seen.searches if fold(search.query) == fold(name)}
         if same_name(hit.title, name) or self.seen.documents[hit.document].turns[0] in looked:
             return True

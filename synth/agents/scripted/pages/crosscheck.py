@@ -119,9 +119,11 @@ class CrossChecking(PageReader):
         own = same_name(page.title, name)
         lines = [s for s in page.sentences() if quotable(s.text) and s.text != s.heading]
         said = [s for s in lines if own or holds(s.text, name)]
-        agrees = next((s for s in said if holds(s.text, end)), None)
-        if agrees is None and same_name(page.title, end) and self.credibility is not None:
-            agrees = next((s for s in said if self.credibility.fits(number, name, s)), None)
+        both = [s for s in said if holds(s.text, end) and not self.chooser.denies(number, s)]
+        check = self.credibility
+        agrees = next((s for s in both if check is None or check.fits(number, name, s)), next(iter(both), None))
+        if agrees is None and same_name(page.title, end) and check is not None:
+            agrees = next((s for s in said if check.fits(number, name, s)), None)
         if agrees is not None:
             self.thoughts.add("crosscheck_agrees", title=short(page.title), quote=agrees.text)
         elif own:

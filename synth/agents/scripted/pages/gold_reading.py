@@ -40,6 +40,9 @@ class GoldReading(GoldPageTurning):
     def denies(self, clue: int, sentence: Passage) -> bool:
         return self._says(clue, sentence) is False
 
+    def states(self, clue: int, document: SeenDocument) -> bool:
+        return any(self._says(clue, s) for s in document.sentences() if s.text != s.heading)
+
     def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
         wanted = self._pages_of(clue, name)
         return document.document in wanted if wanted else same_name(document.title, name)

@@ -39,6 +39,8 @@ class PageNarration(LongDocuments):
     """The words of a planner over pages."""
 
     credibility: CredibilityCheck | None = None
+    quoted: str | None = None
+    """The document that was quoted last in this turn."""
 
     @abstractmethod
     def say_hits(self, number: int, name: str, chosen: Sequence[Hit]) -> None:
@@ -95,7 +97,11 @@ class PageNarration(LongDocuments):
         current = self.seen.documents.get(self.seen.current or "")
         opened = current is not None and current is not page and self._just_read(current)
         if current is not None and opened and self.chooser.is_source(number, name, current):
-            self.thoughts.add("silent", title=short(current.title))  # it was opened for this condition
+            # It was opened for this condition.
+            if not self.chooser.states(number, current):
+                self.thoughts.add("silent", title=short(current.title))
+            elif not self._speaking_of(value.name, current):
+                self.thoughts.add("names_others", title=short(current.title), name=short(value.name))
         self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
 
     def _just_read(self, page: SeenDocument) -> bool:
@@ -130,6 +136,7 @@ class PageNarration(LongDocuments):
             self.thoughts.add("hit_named", title=short(chosen.title))
 
     def quote(self, sentence: Passage, title: str, about: str) -> None:
+        self.quoted = sentence.document
         if sentence.text[1:-1] in self.thoughts.said:
             self.thoughts.add("quote_again")
             return
@@ -161,7 +168,8 @@ class PageNarration(LongDocuments):
         """Now and then, what a page was opened for, in the question's own words."""
         cue = strip(clue.cue)
         plain = is_noun_phrase(cue) and cue[0].islower() and not dangling(cue) and '"' not in cue
-        if plain and not self.thoughts and float(self.thoughts.generator.random()) < _WANTED:
+        alone = sum(other.cue == clue.cue for other in self.state.reading.clues) == 1
+        if plain and alone and not self.thoughts and float(self.thoughts.generator.random()) < _WANTED:
             self.thoughts.add("wanted_here", cue=cue)
 
     def _above(self, chosen: Hit) -> str | None:

@@ -76,7 +76,7 @@ class PageReader(PageNarration):
                 return self._settle(number, page, option)
             if page.unread is not None and self.chooser.reads_on(number, page):
                 return self.read_on(number, page, [*self._others(number), name])
-            if self._just_read(page):
+            if self._just_read(page) and not self.chooser.states(number, page):
                 self.thoughts.add("silent", title=short(page.title))
         return self._from_the_other_end(number, clue, name, page)
 
@@ -85,7 +85,7 @@ class PageReader(PageNarration):
         place, hint = hint, hint.split("#", 1)[0] if hint else None
         known = self.seen.documents.get(hint or "")
         if place is not None and place not in self.seen.opened and (known is None or (place != hint and known.unread)):
-            self.thoughts.add("open_link", name=name)
+            self.thoughts.add("open_link" if self._links_to(place) else "open_page", name=name)
             return [("open", {"document": place})]
         opened = [d for d in self.seen.documents.values() if not self.state.is_dismissed(number, d.title, d.document)]
         for document in opened:
@@ -129,6 +129,11 @@ class PageReader(PageNarration):
             self.thoughts.add("search_more", name=name)
             return [search_call(name, 10)]
         return None
+
+    def _links_to(self, place: str) -> bool:
+        """Whether the page in view, or one that this turn quotes, has a link to ``place``."""
+        shown = (self.seen.documents.get(one or "") for one in (self.seen.current, self.quoted))
+        return any(link.place == place for page in shown if page for s in page.sentences() for link in s.links)
 
     def _settle(self, number: int, page: SeenDocument, option: Option) -> list[Call]:
         again = not self._just_read(page)

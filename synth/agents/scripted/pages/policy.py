@@ -296,6 +296,9 @@ class PageReadingChooser(PageTurning):
     def denies(self, clue: int, sentence: Passage) -> bool:
         return False
 
+    def states(self, clue: int, document: SeenDocument) -> bool:
+        return False
+
     def crosschecks(self, value: Value | None) -> bool:
         return float(self._generator.random()) < 0.4 * self._config.skill
 

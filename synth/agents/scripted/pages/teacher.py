@@ -179,7 +179,17 @@ class PageGoldChooser(GoldReading):
         if clue not in self._looks_at and self._off_the_walk(clue):
             return self._as_read(clue, hop, name, document)
         option = self._option(hop, name, document)
-        return (self._rival(clue, option) or option) if option is not None and clue not in self._looks_at else option
+        if clue in self._looks_at:
+            return option
+        return self._rival(clue, option) or option if option is not None else self._beside(clue, hop, name, document)
+
+    def _beside(self, clue: int, hop: Hop, name: str, document: SeenDocument) -> Option | None:
+        """What the page of the source names for the clue where the right one is not among it: who passes over that has
+        used what was not read. As long as few were tried, and a further condition tells."""
+        tried = sum(number == clue for number, _ in self._state.dismissed)
+        if not self._decided_later(clue) or tried >= self._config.rivals or not self.is_source(clue, name, document):
+            return None
+        return self._as_read(clue, hop, name, document) if self.states(clue, document) else None
 
     def _option(self, hop: Hop, name: str, document: SeenDocument) -> Option | None:
         here = hop.evidence.document_id == document.document

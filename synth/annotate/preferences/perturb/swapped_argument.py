@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from synth.agents.contract import Turn
+from synth.agents.grounding.said import says
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.annotate.preferences.perturb.values import (
     Seen,
@@ -76,7 +77,10 @@ def _swaps(
     if old is not None:
         # What the question names itself is another way to begin, and no worse.
         fine = {value.split("#", 1)[0], *asked_for(run)}
-        others = [item for item in seen if item.target.split("#", 1)[0] not in fine]
+        # And who has to choose between several may begin with any of them.
+        thought = run.history[step].turn.thought or ""
+        rivals = thought if says(("candidates",), thought) else ""
+        others = [item for item in seen if item.target.split("#", 1)[0] not in fine and not names(rivals, item.name)]
         others = [item for item in others if not same_words(item.name, old) and _unread(run, step, item)]
         for item in likely(others, old, value, generator):
             yield old, item.name, item.target

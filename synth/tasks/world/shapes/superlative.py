@@ -21,6 +21,7 @@ from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.sets import Drawn, Pool, Weighted, describe, pool_of
 from synth.tasks.world.shapes.sketch import Known, Sketch, known_phrase, pick
 from synth.tasks.world.view import WorldView
+from synth.tasks.world.wording import RELATIVE
 
 __all__ = ["extreme", "measured_set", "propose_superlative", "set_hops", "singular", "start_set"]
 
@@ -164,7 +165,7 @@ def _families(
         if one is not None:
             direct += [f"which {one} {clause}" for clause in clauses]
             inline += [f"which {one} {clause}" for clause in clauses]
-            if known.phrase.weight < CLAUSE:
+            if known.phrase.weight < CLAUSE and not RELATIVE.search(one):
                 phrases += [
                     f"the {one} that {clause}".replace("the person that", "the person who") for clause in clauses
                 ]

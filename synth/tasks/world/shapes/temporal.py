@@ -29,6 +29,7 @@ from synth.tasks.world.shapes.sets import pool_of
 from synth.tasks.world.shapes.sketch import Known, pick
 from synth.tasks.world.shapes.superlative import measured_set, singular
 from synth.tasks.world.view import WorldView
+from synth.tasks.world.wording import RELATIVE
 
 __all__ = ["propose_temporal"]
 
@@ -238,7 +239,8 @@ def _families(
                 )
             else:
                 place = choose(rng, ("earliest", "first") if bound.end == "argmin" else ("latest", "last"))
-                phrases.append(f"{mark(chosen, f'the {place}')} of the {members} to {mark(measure, base)} {when}")
+                if not RELATIVE.search(members):
+                    phrases.append(f"{mark(chosen, f'the {place}')} of the {members} to {mark(measure, base)} {when}")
         if told:
             families.setdefault("several", []).extend(
                 f"{told}. {opener} {clause}?" for opener in ("Which of them", "Which one")
