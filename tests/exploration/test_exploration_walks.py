@@ -159,7 +159,7 @@ def test_a_value_is_credited_to_the_tool_that_showed_it_first() -> None:
 def test_every_key_that_a_shipped_tool_takes_can_be_looked_up(name: str) -> None:
     """No id is only to be guessed: some other tool shows it."""
     environment = opened(name)
-    graph = app_graph(name, *walks(name, 7, 12)[1])
+    graph = app_graph(name, *walks(name, 7, 24)[1])
     for tool, compiled in environment.compiled.items():
         for argument, spec in compiled.tool.arguments.items():
             if environment.definition.table_of(argument, spec) is not None:

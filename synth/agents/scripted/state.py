@@ -58,10 +58,11 @@ class State:
     def open_clue(self) -> int | None:
         """The first clue that is not settled and whose source is known; None when all are settled.
 
-        Of several conditions on one unknown, those that hold for many things come last.
+        Of several conditions on one unknown, those that hold for many things come last: till something is taken up for
+        it. Then whether it has the value that is asked for is tested first, before anything is built on it.
         """
         clues = self.reading.clues
-        order = sorted(range(len(clues)), key=lambda n: (n in self.postponed, self._weak(n), n))
+        order = sorted(range(len(clues)), key=lambda n: (n in self.postponed, self._rank(n), n))
         for number in order:
             source = clues[number].source
             if not self._done(number) and (source is None or source in self.values or self._complete(source)):
@@ -95,10 +96,12 @@ class State:
             )
         )
 
-    def _weak(self, number: int) -> bool:
+    def _rank(self, number: int) -> int:
         clue = self.reading.clues[number]
+        if clue.value:
+            return 0 if clue.target in self.values else 2
         shared = sum(other.target == clue.target for other in self.reading.clues) > 1
-        return clue.value or (clue.member and shared)
+        return 2 if clue.member and shared else 1
 
     # Sets. A set is complete when every condition on it was gone through.
 

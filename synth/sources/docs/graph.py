@@ -327,9 +327,8 @@ class _Builder:
         unheard = kind not in KINDS and re.search(r"\bthe\b", text) is not None and f" {kind}" not in text
         for row in table.rows:
             name = _REMARK.sub("", row[0].text.strip())
-            if not 0 < len(name) <= 48 or names[row[0].text] > 1 or len(name.split()) > 5:
-                continue
-            if ": " in name or " - " in f" {name}":
+            odd = ": " in name or " - " in f" {name}" or len(name.split()) > 5
+            if odd or not 0 < len(name) <= 48 or names[row[0].text] > 1:
                 continue
             named = Named(name, kind)
             entity = self._entity(f"{page.document.id}#~row{row[0].start}", named, page.row, page.document)

@@ -88,7 +88,7 @@ class PageNarration(LongDocuments):
             cue = strip(clue.cue)
             if other is not None:
                 self._say_otherwise(clue, name, short(value.name), other)
-            elif clue.span is not None and not dangling(cue) and '"' not in cue:
+            elif (clue.span is not None or clue.value) and not dangling(cue) and '"' not in cue:
                 self.thoughts.add("dismiss_why_unsaid", title=value.name, cue=cue)
             elif not said:
                 about = f"“{name}”" if clue.value else name
