@@ -33,6 +33,11 @@ class GraphPlanner(GraphNarration):
 
     chooser: GraphChooser
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._read_for: dict[tuple[str, str], int] = {}
+        """(entity, relation) -> the clue for which what it shows was gone by in this turn."""
+
     # One clue.
 
     def _follow(self, number: int, clue: Clue, name: str, place: str | None) -> list[Call] | None:
@@ -194,7 +199,9 @@ class GraphPlanner(GraphNarration):
             for item in relations.values()
             if not self.state.is_dismissed(number, item.label, None) or (entity, item.label) not in self.seen.fans
         ]
-        chosen = self._just_read(entity, options) or self.chooser.relation(number, entity, options, source=source)
+        chosen = self._just_read(number, entity, options) or self.chooser.relation(
+            number, entity, options, source=source
+        )
         if chosen is None:
             page = self.seen.more.get(entity)
             if page is not None:
@@ -202,13 +209,16 @@ class GraphPlanner(GraphNarration):
             return None
         fan = self.seen.fans.get((entity, chosen.label))
         # What is put aside is put aside for the clue at work, and not because it was right for the one before.
-        judged = number == self.state.open_clue() and (fan is None or not self._settled_by(fan))
+        read_for = self._read_for.get((entity, chosen.label), number)
+        judged = number == read_for == self.state.open_clue() and (fan is None or not self._settled_by(fan))
         if judged and fan is not None and fan.turn == self.seen.turns - 1 and len(fan.pages) == 1:
             ends = fan.ends()
             if not self.chooser.accepts(number, entity, chosen, ends, source=source):
                 self.say_wrong(chosen, ends, cue)
                 self.note("dismiss", chosen.label)
                 return self.facts(number, entity, name, source=source)
+        if fan is not None:
+            self._read_for.setdefault((entity, chosen.label), number)
         return self._read(number, entity, name, chosen, fan, source=source)
 
     def _read(
@@ -228,11 +238,12 @@ class GraphPlanner(GraphNarration):
             return Need([_triples(entity, way, page)], "g_triples_next", slots)
         return fan.ends()
 
-    def _just_read(self, entity: str, options: Sequence[Listed]) -> Listed | None:
-        """The relation of ``entity`` that was read in the last turn: what it shows is judged first."""
+    def _just_read(self, number: int, entity: str, options: Sequence[Listed]) -> Listed | None:
+        """The relation of ``entity`` that was read in the last turn: what it shows is judged first, for one clue."""
         for item in options:
             fan = self.seen.fans.get((entity, item.label))
-            if fan is not None and fan.turn == self.seen.turns - 1 and not self._settled_by(fan):
+            ours = self._read_for.get((entity, item.label), number) == number
+            if ours and fan is not None and fan.turn == self.seen.turns - 1 and not self._settled_by(fan):
                 return item
         return None
 
