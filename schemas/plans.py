@@ -154,7 +154,7 @@ class UserFact(Row):
     changes: bool = False
     """The answer also takes back something that the question asks for, and says what is wanted instead."""
     amount: str = ""
-    """The sum that the user agrees to, as the application writes it. Empty = nothing is charged or refunded."""
+    """The amount that the user agrees to, as the application writes it. Empty = nothing is charged or refunded."""
     before: int | None = None
     """Of an ``amount``: the number of the planned call that waits for it; attempts are counted on behind the calls."""
     asks: tuple[str, ...] = ()
@@ -168,8 +168,8 @@ class UserFact(Row):
 
     @staticmethod
     def put_by(facts: Iterable[UserFact], question: str) -> UserFact | None:
-        """The sum that a question puts to the user: of several that are equal, the one whose questions are most like
-        it."""
+        """The fact whose amount a question puts to the user; of several with the same amount, the one whose ``asks``
+        are most like the question."""
         words = set(re.findall(r"\w+", question))
         named = [fact for fact in facts if fact.is_put_by(question)]
         likeness = [max(len(words & set(re.findall(r"\w+", one))) for one in fact.asks) for fact in named]

@@ -293,7 +293,7 @@ PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "results that speak of it": ("pages", Flaw.OTHERS, other_results),
     "a page that speaks of it and was read": ("pages", Flaw.OTHERS, read_before),
     "a start in one place": ("pages", Flaw.AT_ONCE, one_start),
-    "a link where there is none": ("pages", Flaw.LINK, unlinked),
+    "a link that does not exist": ("pages", Flaw.LINK, unlinked),
     "another page than it says": ("pages", Flaw.OTHER, another_page),
     "another entity than it says": ("graph", Flaw.OTHER, another_page),
 }

@@ -97,7 +97,7 @@ class Flaw(StrEnum):
     ALIKE = "nothing alike"
     """It says that a title resembles a name, and they share no word."""
     LINK = "no such link"
-    """It says that a text links to the page that it opens, and neither what it has in view nor what it quotes does."""
+    """It claims to follow a link to a page, and neither what is in view nor what it quotes has one."""
     OTHER = "opens something else"
     """It opens what its thought does not name."""
 

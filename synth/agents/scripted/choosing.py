@@ -120,7 +120,7 @@ class PageChooser(Chooser, Protocol):
         """Whether a sentence is known to say something else than the clue, however like it is worded."""
 
     def states(self, clue: int, document: SeenDocument) -> bool:
-        """Whether a page is known to say what the clue asks for, of whatever it says it."""
+        """Whether a page is known to state what the clue asks for, about anything at all."""
 
     def crosschecks(self, value: Value | None) -> bool:
         """Whether to look, before answering ``value`` (None: what comes out of several), if another page has it

@@ -58,8 +58,8 @@ class State:
     def open_clue(self) -> int | None:
         """The first clue that is not settled and whose source is known; None when all are settled.
 
-        Of several conditions on one unknown, those that hold for many things come last: till something is taken up for
-        it. Then whether it has the value that is asked for is tested first, before anything is built on it.
+        Of several conditions on one unknown, those that hold for many things come last. Once there is a candidate, a
+        condition on a value comes first, before anything is built on the candidate.
         """
         clues = self.reading.clues
         order = sorted(range(len(clues)), key=lambda n: (n in self.postponed, self._rank(n), n))

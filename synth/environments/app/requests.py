@@ -127,17 +127,17 @@ class Left(_Part):
 
 
 class Confirm(_Part):
-    """Money is moved, so the person has to agree to the amount before the call is made."""
+    """The call charges or refunds money, so the person has to agree to the amount first."""
 
     tool: str
-    """A reading tool whose arguments the call has too: it shows the amount."""
+    """A tool that shows the amount and changes nothing. The call has all of its arguments."""
     amount: str
-    """The words before the amount in the line that shows it. A line without a sum behind them asks for no leave."""
+    """The words before the amount in the line that shows it. If no amount follows them, nobody has to agree."""
     what: Literal["charge", "refund"] = "charge"
     words: tuple[str, ...] = Field(min_length=1)
     """Questions, as templates over the columns of the ask, ``{amount}`` and ``{line}``, the line that shows it."""
     decides: tuple[str, ...] = ()
-    """Rules that go by the amount: of what one of them forbids, it is looked up, too."""
+    """Rules that depend on the amount: it is also looked up for a call that one of them forbids."""
 
 
 class Ask(_Part):

@@ -1,4 +1,4 @@
-"""What of an observation decides on a request: the lines that a rule goes by, and the sum that a call moves."""
+"""What in an observation decides a request: the lines that a rule depends on, and the amount that a call costs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WHOLE = 5
 
 @dataclass(frozen=True)
 class Amount:
-    """A sum that a call of a plan moves."""
+    """What a planned call charges or refunds."""
 
     what: str
     """``charge`` or ``refund``."""
@@ -32,7 +32,7 @@ class Amount:
 
 
 def deciding(shown: str, pieces: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The lines of an observation that hold one of ``pieces``; and what says that none does: the whole, if it is
+    """The lines of an observation that hold one of ``pieces``; and what shows that none does: all of it, if it is
     short, else its first line."""
     lines = [(line, quote) for line in shown.splitlines() if (quote := _quotable(line, _QUOTE)) is not None]
     held = [quote for line, quote in lines if any(piece in line for piece in pieces)]

@@ -194,7 +194,7 @@ class Shapes:
         assert self._proposer is not None
         results: list[CheckResult] = []
         if draft.shape in ("composition", "conjunction") and any(_is_switch(hop.source) for hop in draft.walk.hops):
-            plain = CheckResult(check="telling", outcome="failed", detail="nobody looks for a thing by yes or no")
+            plain = CheckResult(check="telling", outcome="failed", detail="a bare yes or no does not identify anything")
             return Failed(draft, (plain,), Reason.UNNATURAL)
         for check in _CHECKS:
             finding = check(draft, self._proposer.surroundings, self._config.checks)

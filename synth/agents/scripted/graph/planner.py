@@ -36,7 +36,7 @@ class GraphPlanner(GraphNarration):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._read_for: dict[tuple[str, str], int] = {}
-        """(entity, relation) -> the clue for which what it shows was gone by in this turn."""
+        """(entity, relation) -> the clue that its facts were used for in this turn."""
 
     # One clue.
 

@@ -184,8 +184,8 @@ class PageGoldChooser(GoldReading):
         return self._rival(clue, option) or option if option is not None else self._beside(clue, hop, name, document)
 
     def _beside(self, clue: int, hop: Hop, name: str, document: SeenDocument) -> Option | None:
-        """What the page of the source names for the clue where the right one is not among it: who passes over that has
-        used what was not read. As long as few were tried, and a further condition tells."""
+        """Another candidate that the source's page names, where the right one is not among them: a teacher that passes
+        over it has used what it has not read. Only while few were tried and a further condition will decide."""
         tried = sum(number == clue for number, _ in self._state.dismissed)
         if not self._decided_later(clue) or tried >= self._config.rivals or not self.is_source(clue, name, document):
             return None

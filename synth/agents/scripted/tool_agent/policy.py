@@ -132,7 +132,7 @@ class _Acting(Mistakes):
         attempts = builder.attempts()
         if attempts:
             if not self.errs(self.config.untried):
-                leave = self._leave(len(builder.plan.calls) + attempts[0])
+                leave = self._to_agree(len(builder.plan.calls) + attempts[0])
                 return builder.attempt(attempts[0]) if leave is None else builder.confirm(leave)
             self.log("untried", f"goes on without trying {builder.plan.attempts[attempts[0]].tool}")
         ready = builder.ready()
@@ -271,7 +271,7 @@ class _Acting(Mistakes):
             skipped = self._skips(number) if self.errs(self.config.made_up_id) else None
             if skipped is not None:
                 return skipped
-        leave = self._leave(number)
+        leave = self._to_agree(number)
         if leave is not None:
             return builder.confirm(leave)
         arguments = self.view.arguments(number)
@@ -289,8 +289,8 @@ class _Acting(Mistakes):
         builder.why(number, made)
         return builder.act(planned.tool, made)
 
-    def _leave(self, number: int) -> UserFact | None:
-        """The sum to put to the user before a call; None where there is none, or where it moves the money unasked."""
+    def _to_agree(self, number: int) -> UserFact | None:
+        """The amount to put to the user before a call; None if there is none, or if the policy does not ask."""
         fact = self.builder.to_confirm(number)
         if fact is None or not self.errs(self.config.unconfirmed):
             return fact
