@@ -243,7 +243,7 @@ def module_hash(module: str) -> str:
 
 @cache
 def words_of(module: str) -> tuple[tuple[Path, str | None], ...]:
-    """The files of the lexicon that ``module`` itself reads by name, and the entry of each that it takes; None = all.
+    """The files of words that ``module`` itself reads by name, and the entry of each that it takes; None = all.
 
     Raises:
         ValueError: it does not say which.
@@ -266,7 +266,19 @@ def words_of(module: str) -> tuple[tuple[Path, str | None], ...]:
             patterns.add((WORDS["phrases"].format(name), entries.get(id(node))))
     folders = [path.parent for base in sorted(bases) if (path := _file(base)) is not None]
     found = {(file, entry) for folder in folders for pattern, entry in patterns for file in folder.glob(pattern)}
+    found |= {(file, None) for node in nodes if (file := _list_of_words(node)) is not None}
     return tuple(sorted(found, key=str))
+
+
+def _list_of_words(node: ast.AST) -> Path | None:
+    """The file behind ``files("package").joinpath("name.txt")``: a list of words, as good as a set in the code."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "joinpath"):
+        return None
+    opened, names = node.func.value, [_text(argument) for argument in node.args]
+    if not (isinstance(opened, ast.Call) and opened.args and (package := _text(opened.args[0]))):
+        return None
+    folder, name = _file(package), names[0] if len(names) == 1 else None
+    return folder.with_name(name) if folder is not None and name is not None and name.endswith(".txt") else None
 
 
 def _is_lexicon(module: str) -> bool:
@@ -278,14 +290,17 @@ def _text(node: ast.expr) -> str | None:
 
 
 def data_hash(words: Iterable[tuple[Path, str | None]]) -> str:
-    """sha256 of what YAML files, or entries of theirs, hold: comments and layout are not in it."""
-    held = [[file.name, _yaml(file) if entry is None else {entry: _yaml(file)[entry]}] for file, entry in words]
+    """sha256 of what lists of words and YAML files, or entries of theirs, hold: comments and layout are not in it."""
+    held = [[file.name, _read(file) if entry is None else {entry: _read(file)[entry]}] for file, entry in words]
     return hashlib.sha256(json.dumps(held, ensure_ascii=True).encode()).hexdigest()
 
 
 @cache
-def _yaml(file: Path) -> Any:
-    return yaml.load(file.read_text("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+def _read(file: Path) -> Any:
+    text = file.read_text("utf-8")
+    if file.suffix == ".txt":
+        return sorted({word for line in text.splitlines() if not line.startswith("#") for word in line.split()})
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def code_hash(tree: ast.Module) -> str:

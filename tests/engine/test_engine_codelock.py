@@ -19,7 +19,7 @@ CACHES = (
     codelock._origin,
     codelock.module_hash,
     codelock.words_of,
-    codelock._yaml,
+    codelock._read,
 )
 CODE = '''
 """Words."""
@@ -167,3 +167,15 @@ def test_a_word_is_code_of_whoever_names_its_file(package: Path) -> None:
     )
     with pytest.raises(ValueError, match=r"locked.low, line 2: name the file of phrases in place"):
         fresh_lock()
+
+
+def test_a_list_of_words_is_code_of_whoever_opens_it(package: Path) -> None:
+    (package / "low.py").write_text(
+        "from importlib.resources import files\nX = files('locked').joinpath('plain.txt')\n"
+    )
+    (package / "plain.txt").write_text("# words\na the\n")
+    before = fresh_lock()
+    (package / "plain.txt").write_text("the\na\n")
+    assert fresh_lock() == before
+    (package / "plain.txt").write_text("the a an\n")
+    assert [name for name, hash_ in fresh_lock().modules.items() if hash_ != before.modules[name]] == ["locked.low"]
