@@ -10,7 +10,7 @@ from synth.environments.shown import Shown, Text
 __all__ = ["observe"]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def observe(content: str) -> Shown:
     """What an observation shows: the first lines of pages, of facts and of outlines are never alike. Where a call
     failed, its words show nothing."""

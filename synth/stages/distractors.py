@@ -40,7 +40,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
     """A vector per document."""
 
     name = "embed_documents"
-    version = 10
+    version = 11
     config_type = EmbedConfig
     reads = ("documents",)
     arrays = "vectors"
@@ -74,7 +74,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
     """Task by task: all runs of a task belong together."""
 
     name = "distractors"
-    version = 11
+    version = 12
     config_type = DistractorsConfig
     reads: ClassVar[tuple[str, ...]] = ("tasks", "documents", "index", "vectors")
     optional: ClassVar[tuple[str, ...]] = (*_RUNS, "planted_misinformation")

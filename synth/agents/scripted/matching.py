@@ -69,8 +69,24 @@ def likeness(left: str, right: str) -> float:
     return len(a & b) / len(a | b) if a and b else 0.0
 
 
-def _vector(text: str, lexicon: Lexicon) -> dict[str, float]:
-    vector: dict[str, float] = {}
+class _Same:
+    """A lexicon as a part of a cache's key: by identity, for it is large, and nobody changes it."""
+
+    __slots__ = ("lexicon",)
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+
+    def __hash__(self) -> int:
+        return id(self.lexicon)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.lexicon is other.lexicon
+
+
+@lru_cache(maxsize=16384)
+def _vector(text: str, same: _Same) -> dict[str, float]:
+    lexicon, vector = same.lexicon, dict[str, float]()
     for word in dict.fromkeys(words(text)):
         if word in FUNCTION_WORDS or len(word) < 2:
             continue
@@ -87,11 +103,16 @@ def similarity(cue: str, sentence: str, lexicon: Lexicon, without: Iterable[str]
 
     Words of the names in ``without`` count on neither side: a name says nothing about the relation.
     """
+    return _similarity(cue, sentence, _Same(lexicon), tuple(without))
+
+
+@lru_cache(maxsize=65536)  # whoever reads a page again in each turn compares the same words
+def _similarity(cue: str, sentence: str, same: _Same, without: tuple[str, ...]) -> float:
     for name in without:
         if name:
             pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
             cue, sentence = pattern.sub(" ", cue), pattern.sub(" ", sentence)
-    a, b = _vector(cue, lexicon), _vector(sentence, lexicon)
+    a, b = _vector(cue, same), _vector(sentence, same)
     if not a or not b:
         return 0.0
     dot = sum(value * b[key] for key, value in a.items() if key in b)

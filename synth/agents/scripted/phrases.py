@@ -240,19 +240,33 @@ def read_notes(thought: str, seen: Sequence[str]) -> list[tuple[str, str]]:
     stands in one of the texts ``seen`` (the question, earlier observations). Where a phrase ends as another does ("So
     this is it: I have ..."), the longer one counts.
     """
+    return list(_read_notes(thought, tuple(seen)))
+
+
+@lru_cache(maxsize=4096)  # an agent reads its whole history anew in each turn, and so does whoever goes on from there
+def _read_notes(thought: str, seen: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     found: dict[int, tuple[str, list[str]]] = {}
+    for start, ways in _beginnings(thought):
+        if start not in found:
+            read = ((intent, _named(thought, start, intent, after, seen)) for intent, after in ways)
+            said = max(read, key=lambda one: len(_APART.join(one[1])))
+            if said[1]:
+                found[start] = said
+    notes = sorted(found.items())
+    return tuple(("member" if intent == "members" else intent, name) for _, (intent, names) in notes for name in names)
+
+
+@lru_cache(maxsize=4096)
+def _beginnings(thought: str) -> tuple[tuple[int, tuple[tuple[str, str], ...]], ...]:
+    """(where a name may begin, what :func:`_notes` says may follow it), in the order in which they are tried."""
+    found: list[tuple[int, tuple[tuple[str, str], ...]]] = []
     for before, ways in _notes():
         at = thought.find(before)
         while at >= 0:
-            start = at + len(before)
-            if (at == 0 or thought[at - 1].isspace()) and start not in found:
-                read = ((intent, _named(thought, start, intent, after, seen)) for intent, after in ways)
-                said = max(read, key=lambda one: len(_APART.join(one[1])))
-                if said[1]:
-                    found[start] = said
+            if at == 0 or thought[at - 1].isspace():
+                found.append((at + len(before), ways))
             at = thought.find(before, at + 1)
-    notes = sorted(found.items())
-    return [("member" if intent == "members" else intent, name) for _, (intent, names) in notes for name in names]
+    return tuple(found)
 
 
 def _named(thought: str, start: int, intent: str, after: str, seen: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from synth.agents.contract import History
 from synth.agents.scripted.matching import same_name
@@ -13,6 +14,9 @@ from synth.environments.rendering import plain
 from synth.text.words import fold
 
 __all__ = ["State", "Value", "key_of", "state_of"]
+
+_plain = lru_cache(maxsize=1024)(plain)
+"""Of whole observations: a history is read anew in each turn."""
 
 
 @dataclass(frozen=True)
@@ -253,5 +257,5 @@ def state_of(reading: Reading, history: History, seen: Seen | None = None) -> St
         for intent, name in read_notes(step.turn.thought or "", texts):
             state.note(intent, name, turn)
         state.seen.take(step)
-        texts += [plain(result.content) for result in step.results]
+        texts += [_plain(result.content) for result in step.results]
     return state

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from synth.agents.contract import Step, Turn
+from synth.agents.contract import History, Step, Turn
 from synth.agents.loop import replay
 from synth.agents.plan_view import PlanView
 from synth.annotate.critical.contract import Point, Score
@@ -51,13 +51,17 @@ _NOTHING_NEW = 0.55
 """A search in the right words that shows nothing new."""
 
 
-@versioned(18)
+@versioned(19)
 class EvidenceScorer:
-    """A scorer (``synth.annotate.critical.contract.Scorer``). It keeps nothing between calls.
+    """A scorer (``synth.annotate.critical.contract.Scorer``). Between calls it keeps only how far it had read the run
+    that was scored last: the next point of a run is read on from there.
 
     It abstains when nothing tells good from bad: the task has no walk, the history can't be restored, the tool broke,
     or no rule decides about the answer.
     """
+
+    def __init__(self) -> None:
+        self._last: _Standing | None = None
 
     def score(self, point: Point, turns: Sequence[Turn]) -> tuple[Score, ...]:
         """One score per turn, each as if it were taken at the point."""
@@ -68,12 +72,16 @@ class EvidenceScorer:
         except ValueError as error:
             return _all(turns, f"the history can't be restored: {error}")
         try:
-            view, wrong = _standing(point)
+            standing, self._last = self._last, None
+            if standing is None or not standing.leads_to(point):
+                standing = _Standing(point)
+            standing.go_on(point)
             here = episode.snapshot()
             scores: list[Score] = []
             for turn in turns:
                 episode.restore(here)
-                scores.append(_score(point, view, wrong, episode, turn))
+                scores.append(_score(point, standing.view, standing.wrong, episode, turn))
+            self._last = standing
             return tuple(scores)
         finally:
             episode.close()
@@ -83,14 +91,27 @@ def _all(turns: Sequence[Turn], why: str) -> tuple[Score, ...]:
     return tuple(Score(value=None, reason=why) for _ in turns)
 
 
-def _standing(point: Point) -> tuple[EvidenceView, bool]:
-    """What is in view at the point, and whether a wrong turn was not left behind yet."""
-    view, wrong = EvidenceView(point.task, tools=point.prompt.tools), False
-    for step in point.history:
-        for assessment in _assessments(view, step):
-            wrong = True if assessment.kind in OFF_PATH else False if assessment.kind in ON_PATH else wrong
-        view.take(step)
-    return view, wrong
+class _Standing:
+    """What is in view at a point of a run, and whether a wrong turn was not left behind yet."""
+
+    def __init__(self, point: Point) -> None:
+        self._task, self._tools = point.task, point.prompt.tools
+        self._history: History = ()
+        self.view, self.wrong = EvidenceView(point.task, tools=point.prompt.tools), False
+
+    def leads_to(self, point: Point) -> bool:
+        """Whether ``point`` is here, or later in the same run."""
+        same = self._task == point.task and self._tools == point.prompt.tools
+        return same and self._history == point.history[: len(self._history)]
+
+    def go_on(self, point: Point) -> None:
+        """Read the steps up to ``point``."""
+        for step in point.history[len(self._history) :]:
+            for assessment in _assessments(self.view, step):
+                kind = assessment.kind
+                self.wrong = True if kind in OFF_PATH else False if kind in ON_PATH else self.wrong
+            self.view.take(step)
+        self._history = point.history
 
 
 def _assessments(view: EvidenceView, step: Step) -> tuple[StepAssessment, ...]:

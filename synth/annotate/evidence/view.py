@@ -6,6 +6,7 @@ Pure reading of observations, for whoever judges steps (scorer, labels).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from synth.agents.contract import Step
 from synth.agents.plan_view import PlanView
@@ -13,7 +14,7 @@ from synth.environments.answers import answer_pieces
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.environments.observed import observe
 from synth.environments.passages import End, Passage, Triple
-from synth.environments.shown import Hit, Listed, Shown
+from synth.environments.shown import Hit, Listed
 from synth.environments.simulated import is_simulated
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.ranges import lies_in
@@ -70,6 +71,18 @@ class Sought:
         if source and target:
             return True
         return (source and _is_about(hop.target, passage)) or (target and _is_about(hop.source, passage))
+
+
+@lru_cache(maxsize=64)
+def _sought(hops: tuple[Hop, ...]) -> tuple[Sought, ...]:
+    """One of each walk, for all who look at runs on it."""
+    return tuple(map(Sought, hops))
+
+
+@lru_cache(maxsize=8192)  # runs on a task show the same pages again and again
+def _stating(sought: Sought, content: str) -> tuple[Passage, ...]:
+    """The passages of an observation that state a hop."""
+    return tuple(passage for passage in observe(content).passages if sought.stated(passage))
 
 
 def states_answer(task: Task, answer: str, contents: Iterable[str], *, right: bool) -> bool:
@@ -178,7 +191,7 @@ class EvidenceView:
         """Thing -> (relation, direction) that it was said to have."""
         self.results: list[tuple[ToolCall, ToolResult]] = []
         """Every call that was carried out, with its observation."""
-        self.sought = [Sought(hop) for hop in task.walk.hops]
+        self.sought = _sought(task.walk.hops)
         self.plan = PlanView.of(task)
         """How far the plan of a reverse task is carried out; None where there is none."""
         for step in history:
@@ -192,11 +205,12 @@ class EvidenceView:
         for call, result in zip(step.turn.calls, step.results, strict=False):
             self.results.append((call, result))
             if result.error is None:
-                self._show(call, observe(result.content))
+                self._show(call, result.content)
                 self.hops |= set(result.proves)
         return frozenset(self.hops - before)
 
-    def _show(self, call: ToolCall, seen: Shown) -> None:
+    def _show(self, call: ToolCall, content: str) -> None:
+        seen = observe(content)
         if seen.about and seen.about not in self.read:
             self.read.append(seen.about)
         self.last_page = seen.about or self.last_page
@@ -215,7 +229,7 @@ class EvidenceView:
                     self.links.setdefault(item.document, []).append(passage)
                     self.shown_by_link[item.document] = True
         for number, sought in enumerate(self.sought):
-            found = [passage for passage in seen.passages if sought.stated(passage)]
+            found = _stating(sought, content)
             if found:
                 self.hops.add(number)
                 self.stated.setdefault(number, []).extend(found)
@@ -234,6 +248,5 @@ class EvidenceView:
         """Hops that ``result`` would bring into view. Changes nothing."""
         if result.error is not None:
             return frozenset()
-        passages = observe(result.content).passages
-        shown = {number for number, sought in enumerate(self.sought) if any(map(sought.stated, passages))}
+        shown = {number for number, sought in enumerate(self.sought) if _stating(sought, result.content)}
         return frozenset(shown | set(result.proves)) - self.hops
