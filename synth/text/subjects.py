@@ -83,7 +83,7 @@ _NO_NAMES = frozenset(
     "additional complex original generated named given resulting corresponding appropriate relevant itself different "
     "nb always never possible available supported diagram details information documentation instructions "
     "alice bob carol dave mallory foo bar baz "
-    "further argument arguments operand operands following this that these".split()
+    "further argument arguments operand operands following this that these already yet".split()
 )
 """Words that name nothing a question could ask for."""
 
@@ -143,11 +143,25 @@ def _stated(match: re.Match[str]) -> Statement | None:
             words, kind = words[:1], last
     elif len(words) == 2 and article == "The" and words[0] == "term":
         words, kind = words[1:], "term"
+    if len(words) > 1 and words[-2].lower() in _NAMED_BEHIND and _plain(words[-1]):
+        return None  # "The option threshold": its name, or a threshold
+    if all(map(_plain, (word.lower() for word in words))) and words[0].lower() in _RANKS:
+        return None  # "The lowest layer": of what, its page says
+    if kind in _CALLABLE and len(words) == 1 and (_plain(words[0]) and _OF_NO_CALL.fullmatch(words[0])):
+        return None  # "the decorated method", "the calculation method", "the parent function"
+    if _NUMBERED.fullmatch(" ".join(words)):
+        return None  # "Step 3"
+    if article == "The" and not kind and len(words) == 1 and re.fullmatch(r"[A-Z][a-z]+", words[0]):
+        return None  # "The Deferred fires": which one, the sentence before has said
     goes_on = _FINITE_PLURAL.match(match["rest"]) and verb in THIRD_PERSON
     if goes_on or _FINITE.match(match["rest"]):
         return None  # "Double folds are", "Event triggers include": the name goes on
     if verb in PLURAL_NOUNS and _DETERMINED.match(match["rest"]) is None:
         return None  # "calls to the server": those of whom, or who calls
+    if _second_verb(verb, match["rest"]):
+        return None  # "edits to the table will fail": the verb comes later
+    if verb in ("present", "open", "live", "complete", "free") and _PLACED.match(match["rest"]):
+        return None  # "Labels present in the table": no verb
     plural = not article and not kind and verb not in THIRD_PERSON | _SINGULAR
     if verb not in (VERBS | _PLURAL if plural else THIRD_PERSON | _SINGULAR) or not _is_name(words):
         return None
@@ -173,6 +187,33 @@ def _is_order(words: list[str], article: str | None) -> bool:
     told = len(words) > 1 and article is None and opens in VERBS and f"{opens}s" not in PLURAL_NOUNS
     shut = article == "The" and len(words) > 2 and _plain(words[-2]) and re.fullmatch("[A-Z][a-z]+", words[-1])
     return bool(told or (opens in _ORDERS and article is None) or (shut and all(map(_plain, words[:-1]))))
+
+
+_NAMED_BEHIND = frozenset("command option parameter directive function method module utility tool program".split())
+_RANKS = frozenset(
+    "lowest highest largest smallest simplest easiest fastest slowest latest newest oldest biggest greatest longest "
+    "shortest earliest strongest best worst most outermost innermost topmost upper lower top bottom inner outer".split()
+)
+_CALLABLE = frozenset("method function class procedure routine trait struct macro".split())
+_OF_NO_CALL = re.compile(
+    r"[a-z]{2,}(?:ed|tion|sion|ment|ing|al)|parent|child|base|main|default|derived|wrapper|helper|callback"
+)
+"""Words in front of "method" or "function" that say which of several it is, and are no name."""
+_NUMBERED = re.compile(r"(?:Step|Part|Phase|Figure|Table|Case|Stage|Level|Option|Method|Type) (?:\d+|[A-Z])")
+_PLACED = re.compile(r"(?:in|on|at|within|for|to|from)\b")
+_LATE_VERB = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may|does|do)\b")
+_NEW_CLAUSE = re.compile(
+    r",|[-—:;]|\b(?:that|which|who|whose|whom|where|when|whenever|while|if|whether|how|what|because|unless|until|since|so|as|and|or|but|"
+    r"than|before|after|once|you|it|they|we|users?|one)\b"
+)
+
+
+def _second_verb(verb: str, rest: str) -> bool:
+    """Whether what was taken for the verb, which may be a plural noun, is followed by another without a new clause."""
+    late = _LATE_VERB.search(re.sub(r"\([^()]*\)", "", rest))
+    if late is None or verb not in THIRD_PERSON or verb in ("has", "does", "ensures", "means", "requires"):
+        return False
+    return _NEW_CLAUSE.search(re.sub(r"\([^()]*\)", "", rest)[: late.start()]) is None
 
 
 _ORDERS = frozenset("avoid ensure fix report refactor improve make add remove correct update".split())

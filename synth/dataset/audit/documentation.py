@@ -61,7 +61,7 @@ class Documentation:
             else:
                 found = self._fact(hop)
             problems += [("unique", f"hop {number}: {what}") for what in found]
-        spans = {(hop.evidence.document_id, hop.evidence.start) for hop in task.walk.hops}
+        spans = {(hop.evidence.document_id, hop.evidence.end) for hop in task.walk.hops}
         if len(spans) < len(task.walk.hops):
             problems.append(("shortcut", "one sentence states everything"))
         return problems

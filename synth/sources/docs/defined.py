@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from synth.schemas.documents import Document, Section
 from synth.sources.docs.names import Named
@@ -17,6 +18,11 @@ _REMARK = re.compile(
 )
 """Stands where a name was looked for."""
 
+_NEAR = 500
+"""Characters from the name of a thing to the end of what is said of it that still are one piece of evidence."""
+_ENVIRONMENT = re.compile(r"\benvironment variables?\b", re.IGNORECASE)
+_CONSTANT = re.compile(r"\b[Cc]onstants\b|\b[Cc]onstant [A-Z]{2}")
+
 
 @dataclass
 class Thing:
@@ -27,6 +33,11 @@ class Thing:
     start: int
     end: int
     lines: list[int]
+
+    def with_name(self, start: int, end: int) -> int:
+        """Where evidence begins that ends at ``end``: at the thing's name, where that is near: "Defaults to 25."
+        alone does not say what does."""
+        return self.start if end - self.start <= _NEAR else start
 
 
 @dataclass
@@ -41,6 +52,12 @@ class Page:
     by_fragment: dict[str, int] = field(default_factory=dict)
     sections: list[tuple[int, int, str]] = field(default_factory=list)
     """(start of the heading, end of its text, heading)"""
+
+    @cached_property
+    def of_environment(self) -> bool:
+        """Whether the page speaks of environment variables, and of no constants."""
+        text = self.document.text
+        return _ENVIRONMENT.search(text) is not None and _CONSTANT.search(text) is None
 
 
 def is_proper(text: str, heading: str) -> bool:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -53,8 +54,6 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _NEVER_NAMES = frozenset(("default", "since", "type", "status", "version"))
 """Relations that no heading is the name of a product for."""
 _OWN_LINES = 12
-_NEAR = 500
-"""Characters from the name of a thing to the end of its description that still are one piece of evidence."""
 _ENDS = (".", "!", "?", ":", "…", "。", "”")
 """How sentences end: a page's first line is often its title over again, or a path to it."""
 _STATES = 60
@@ -199,6 +198,8 @@ class _Builder:
             # What stands inside another entry is a value or an argument of it, and not what the section is a list of.
             group = self._group(page, anchor.start) if anchor.start >= last else ""
             named = entry_name(anchor, document.text[anchor.start : anchor.end], group)
+            if named is not None and named.kind == "constant" and page.of_environment:
+                named = replace(named, kind="environment variable")
             # Declarations that follow each other share no description, as spellings of an option do.
             if entry is None or named is None or (named.kind.startswith("C ") and entry.first > entry.line + 1):
                 continue
@@ -297,13 +298,12 @@ class _Builder:
                 if (
                     default := default_in(sentence, (thing.named.name, *thing.named.aliases))
                 ) is not None and thing.entity != page.entity:
-                    self._value(page, thing.entity, "default", start, end, default)
+                    self._value(page, thing.entity, "default", thing.with_name(start, end), end, default)
                 if not described and line.prose and (thing.entity != page.entity or sentence.endswith(_ENDS)):
                     described = True
                     if 16 <= len(sentence) <= 400:
-                        # With the name above it, where that is near: then the evidence names what it describes.
-                        near = thing.entity != page.entity and number == thing.lines[0] and end - thing.start <= _NEAR
-                        begin = thing.start if near else start
+                        opens = thing.entity != page.entity and number == thing.lines[0]
+                        begin = thing.with_name(start, end) if opens else start
                         self._edge(page, thing.entity, "described_as", begin, end, value=sentence)
 
     def _rows(self, page: Page, table: Table) -> None:

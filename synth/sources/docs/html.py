@@ -90,6 +90,7 @@ def parse_html(text: str) -> Parsed:
         date=_date(document, meta),
         url=_url(document),
         meta=meta,
+        head=plain_text(title_element) if title_element is not None else None,
     )
 
 

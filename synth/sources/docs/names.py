@@ -91,7 +91,13 @@ _ACTIVITY = re.compile(r"[a-z]{3,}(?:ing|[ts]ion|ment)s?$")
 _GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| documentation)$", re.IGNORECASE)
 _PHRASE = re.compile(r"\w+ing [\w-]+ |(?:.* )?(?:from|of|for|to|with|in|on|by|about|using|between|the|your) ")
 """Begins a heading that says what one does with things of a kind, or where: "Blocking clients from modules"."""
+_COMPOUND = re.compile(
+    r"[A-Z][a-z]+(?:-[a-z]+)+|[a-z]+-(?:line|time|party|level|side|based|wide|only|specific|defined|like|oriented)"
+)
+"""Words that say what sort of thing of a kind is meant: "Command-line Tool" is no tool of that name."""
 _CODE = re.compile(r"(?=.*[\d_.:()<>$%@/\\-]|.*[a-z][A-Z]|[a-z]+$|[A-Z]{3,}$)[^\s]{2,50}$")
+_CLASS = re.compile(r"(?:[A-Z][a-z0-9]+){2,}")
+"""A class is written so, and so are products: under "Configuration" neither is a setting."""
 _TITLE = re.compile(r"[A-Z][a-z-]+(?: [\w-]+)+")
 _CONFIGURATION = re.compile(r"(?:.* )?(?:configuration|settings|preferences)$", re.IGNORECASE)
 _MANUAL = re.compile(r"(?P<name>[\w.+-]+) ?\((?P<section>[1-8])[a-z]{0,3}\)$")
@@ -130,14 +136,21 @@ def heading_name(heading: str, group: str) -> Named | None:
     bare = _MARKS.sub("", " ".join(unnumbered(heading).split())).strip(" ¶")
     for pattern in (_NAMED_BEHIND, _NAMED_BEFORE):
         match = pattern.match(bare)
-        if match and _CODE.match(match["name"].removesuffix("()")) and not _ORDINARY.match(match["name"]):
+        if (
+            match
+            and _CODE.match(match["name"].removesuffix("()"))
+            and not _ORDINARY.match(match["name"])
+            and not _COMPOUND.fullmatch(match["name"])
+        ):
             if pattern is _NAMED_BEFORE and _ACTIVITY.match(match["name"]):
                 return None
             name = match["name"].strip("`'\"“”")
             return Named(name, match["kind"].lower(), (bare,)) if len(name) > 1 else None
     if group and (name := term_name(bare, group)) is not None and len(bare.split()) <= 3:
         # Titles, and no names: "Objective" in "Repo-managed configuration", "Build options" under "Options".
-        titled = _TITLE.fullmatch(name.name) or (group == "setting" and not _CODE.match(name.name))
+        titled = _TITLE.fullmatch(name.name) or (
+            group == "setting" and (not _CODE.match(name.name) or _CLASS.fullmatch(name.name))
+        )
         return None if titled or _LABEL.match(name.name) else name
     if _CALLED.fullmatch(bare):
         return term_name(bare, "")
@@ -224,6 +237,7 @@ def term_name(text: str, group: str) -> Named | None:
         name = match["name"]
         kind = group if group in ("method", "macro", "procedure", "operator", "builtin", "command") else "function"
         return Named(name, kind, _forms(text, name)) if len(name) > 1 and len(text) < 160 else None
+    text = re.sub(r"^(\w+)=\1\b(?: in [A-Za-z]+)?(?= |$)", r"\1", text)  # "memory=memory in MB" shows what it takes
     bare = _PLACEHOLDER.sub("", re.sub(r"\s*\([^()]*\)$", "", text)).strip(" ,`'\"“”")
     if not 1 < len(bare) <= 48 or not _BARE_TERM.match(bare) or bare.endswith((".", ";")):
         return None

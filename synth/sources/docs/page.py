@@ -46,6 +46,8 @@ class Parsed:
     date: str | None = None
     url: str | None = None
     meta: dict[str, str] = field(default_factory=dict)
+    head: str | None = None
+    """What its head calls it, whatever its headings say: the name of the site often stands there alone."""
 
 
 def without_spans(parsed: Parsed, gone: Sequence[tuple[int, int]]) -> Parsed:

@@ -39,7 +39,7 @@ _NO_CONTENT = re.compile(r"(?:genindex.*|.*-?modindex|search|404|sitemap|print|t
 _SAMPLE = 80
 """Pages that are read first to learn which lines at their heads and feet are the maker's and not the page's."""
 _ON_MOST = 0.4
-_ENDING = re.compile(r"(?: [-–—|·:»] | \()(?=[^-–—|·:»]*$|[^()]*(?:\([^()]*\))?\)$).*$")
+_ENDING = re.compile(r"(?= [-–—|·:»] | \((?=[^()]*(?:\([^()]*\))?\)$))")
 """What may stand behind the title of a page on every page of a site: " - The Book", " (Manual 5.4)"."""
 _BEGINNING = re.compile(r".{8,80}? [-–—|·»] ")
 _ON_MANY = 0.3
@@ -223,7 +223,8 @@ class DocsSource:
             read += 1
             seen.update({shape_of(parsed.text[start:end]) for start, end in edge_lines(parsed.text)} - {""})
             numbered += _NUMBERED.match(_named(parsed)) is not None
-            endings.update({match.group() for match in _ENDING.finditer(_named(parsed))})
+            names = {_named(parsed), parsed.head or ""}
+            endings.update({name[m.start() :].casefold() for name in names for m in _ENDING.finditer(name)})
             if (match := _BEGINNING.match(_named(parsed))) is not None:
                 beginnings[match.group()] += 1
         found = [
@@ -236,8 +237,8 @@ class DocsSource:
         """Without the name of the whole site behind it or in front of it, and the number in front of it."""
         if self._site[3] and (number := _NUMBERED.match(title)) is not None:
             title = title[number.end() :]
-        ending = max((e for e in self._site[1] if title.endswith(e) and e != title), key=len, default="")
-        title = title.removesuffix(ending).strip() or title
+        ends = (match.start() for match in _ENDING.finditer(title) if match.start())
+        title = next((title[:end].strip() for end in ends if title[end:].casefold() in self._site[1]), title)
         beginning = _BEGINNING.match(title)
         return title[beginning.end() :] if beginning is not None and beginning.group() in self._site[2] else title
 

@@ -203,7 +203,7 @@ class Judge:
 
     def _no_shortcut(self, draft: Draft) -> str | Failure:
         hops = draft.walk.hops if draft.shape == "composition" else ()
-        spans = {(hop.evidence.document_id, hop.evidence.start) for hop in hops}
+        spans = {(hop.evidence.document_id, hop.evidence.end) for hop in hops}  # it may begin with the thing's name
         if len(spans) < len(hops):
             return Failure(Reason.SHORTCUT, "one sentence states everything")
         if len(hops) > 1 and mentions(hops[0].evidence.quote, (draft.answer, *draft.answer_aliases)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _EVERYWHERE = 0.35
 _LEAST_TEXT = 200
 _ENGLISH = 0.1
 _ENOUGH_TEXT, _MUCH_TEXT = 4000, 100_000
+_INSIDE = re.compile(r"(?<=[a-z,] )[A-Za-z][a-z]+\b")
 _STOPS = (".", "!", "?", "。")
 
 
@@ -141,6 +143,16 @@ class Corpus:
         return {word: count / len(rows) for word, count in found.items()} if len(rows) >= _SOME_PAGES else {}
 
     @cached_property
+    def _inside(self) -> Counter[str]:
+        """Words as they are written inside sentences, by some thousand pages."""
+        rows = range(0, len(self.columns.ids), max(1, len(self.columns.ids) // _SAMPLED))
+        return Counter(word for row in rows for word in _INSIDE.findall(self.text(row)))
+
+    def is_common(self, name: str) -> bool:
+        """Whether a word with a capital is written without one inside sentences: it opened the sentence."""
+        return self._inside[name.lower()] > 4 * self._inside[name]
+
+    @cached_property
     def near(self) -> dict[int, set[int]]:
         """Row of a document -> those that link to it or that it links to, and its own."""
         found = {row: {row} for row in range(len(self.columns.ids))}
@@ -165,6 +177,17 @@ class Corpus:
     def goes_by(self, name: str) -> Sequence[int]:
         """The things that go by a name."""
         return self._by_name.get(name.casefold(), ())
+
+    @cached_property
+    def _by_last(self) -> dict[str, list[int]]:
+        found = defaultdict(list)
+        for entity in self.entities:
+            found[entity.name.replace("::", ".").rpartition(".")[2].casefold()].append(entity.ordinal)
+        return found
+
+    def goes_last_by(self, name: str) -> Sequence[int]:
+        """The things whose name is, or ends in, another: "GitPoller" of "changes.gitpoller.GitPoller"."""
+        return self._by_last.get(name.casefold(), ())
 
     def alone_but_on(self, name: str, row: int) -> bool:
         """Whether a page aside one thing alone goes by a name or alias."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from synth.tasks.docs.doubts import NOUNS, doubt, opens_with_a_noun
 from synth.text.inflection import article, third_person
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
@@ -22,16 +23,6 @@ _DETERMINER = (
 )
 _AND_VERB = re.compile(rf"(\s(?:and|or|then|but)(?: (?:also|then|immediately))? )([a-z]+)(?= {_DETERMINER})")
 _AND_BARE = re.compile(r"\s(?:and|or|then)(?: then)? ([a-z]+)\b")
-_NOUNS = frozenset(
-    """
-    access block cache class control copy count display document exchange file filter format group handle import
-    increase index input limit link list load lock log map mark mask match model name network object offer order
-    output overlay pack patch place point position process profile query queue quote record reference release
-    report request result search set setup signal slice stack state store support table test time touch trace
-    transfer update value view visit work
-    """.split()
-)
-"""Verbs that are nouns as well: "read and write operations"."""
 _LEADING_PAIR = re.compile(r"^([a-z]+)((?:, ([a-z]+))?,? (?:and|or|and then) )([a-z]+)\b")
 _GOVERNED = re.compile(
     r"\b(?:to|will|can|may|must|should|would|could|might|not|help|helps|let|lets|used for) [a-z]+"
@@ -45,7 +36,8 @@ def plain(sentence: str) -> str:
     """The sentence without its remarks in parentheses, its final stop, and its notes on examples; calls keep theirs."""
     text = without_remarks(" ".join(sentence.split())).strip()
     text = _TRAILING.sub("", re.sub(r"; .*$", "", text))
-    text = re.sub(r"(?::| —| –) .*$", "", text) if len(text) > 120 else text
+    goes_on = r"(?::| —| –) .*$" if len(text) > 120 else r"(?<=[a-z]): [A-Z][a-z]* .*$"
+    text = re.sub(goes_on, "", text)
     text = re.sub(
         r"(?:,? (?:and |or )?(?:False|0|None|NULL|false) otherwise|, (?:False|0) if not"
         r"|,? (?:or )?else (?:return )?(?:False|0|None))$",
@@ -129,7 +121,7 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
         return None  # only what a page says of itself ("This chapter describes ...") is about the page
     if kind in _THINGS:  # "Print statistics during collection" is said of what a flag makes another thing do
         return _nominal(text) if _NOUN_START.match(text) else None
-    return _imperative(text) or _nominal(text)
+    return (None if opens_with_a_noun(text, kind) else _imperative(text)) or _nominal(text)
 
 
 _OWN = re.compile(
@@ -218,9 +210,25 @@ def _agree(rest: str) -> str | None:
         return None
     for match in _AND_BARE.finditer(done):
         # A verb after "and" that is neither inflected by now nor governed by "to": nobody can say without parsing.
-        if match[1] in VERBS and (match[1] not in _NOUNS or match.end() == len(done)):
+        if match[1] in VERBS and (match[1] not in NOUNS or match.end() == len(done)):
             return None
+    if any(_is_bare_verb(done, match) for match in _BARE_VERB.finditer(done)):
+        return None
     return done
+
+
+_TO = re.compile(rf"\b(?:to|can|will|may|must|should) (?!{_DETERMINER})[a-z]+|\bthat |\bwhich |\bwhen |\bif ")
+_BARE_VERB = re.compile(
+    r"(?:(?P<before>\w+) (?:and|or)|,) (?P<verb>[a-z]+) (?!operations?\b|accesses\b)(?=[a-z])"
+    r"(?!(?:and|or|of|for|in|to|on|by|from|with|at|is|are|that|which|as)\b)"
+)
+
+
+def _is_bare_verb(text: str, match: re.Match[str]) -> bool:
+    """Whether a later verb has no ending: "scales maps and copy color rules", "keeps hues, adjust tone"."""
+    verb, before = match["verb"], match["before"]
+    listed = before is None and re.match(r"[^,]*, (?:and|or) |[^,]* (?:and|or) ", text[match.end() :]) is not None
+    return verb in VERBS and not listed and before not in VERBS and not _TO.search(text[: match.start()])
 
 
 _HEAD_END = re.compile(
@@ -292,6 +300,8 @@ def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
         return f"{match.group()!r} starts another clause"
     if match := _ODD.search(text) or _BROKEN.search(text) or _SECOND.search(text):
         return f"{match.group()!r} in it"
+    if (sign := doubt(text)) is not None:
+        return f"{sign!r} in it"
     if text.count("(") != text.count(")") or text.count("“") != text.count("”") or text.count('"') % 2:
         return "unbalanced"
     if text.count(" '") != text.count("' ") + text.endswith("'"):

@@ -75,6 +75,7 @@ class Items:
         self._words_of: dict[str, set[int]] = defaultdict(set)
         """Stem of a word -> things of which a description uses it."""
         self._values: dict[int, list[int]] = defaultdict(list)
+        self._repeated = _on_many_pages(corpus)
         self._describe()
         self._value_edges()
         self.by_family: dict[Split, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
@@ -142,6 +143,9 @@ class Items:
                 self._words_of[word].add(edge.subject)
             if edge.subject in self._said:
                 continue
+            if (self._corpus.entities[edge.subject].name, edge.value) in self._repeated:
+                self.dropped["descriptions that many pages repeat"] += 1
+                continue
             if edge.document not in self._corpus.english:
                 self.dropped["pages of another language"] += 1
                 continue
@@ -176,7 +180,7 @@ class Items:
                 continue
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
-            elif edge.value is not None and not is_answer(edge.value):
+            elif edge.value is not None and not (is_answer(edge.value) and _is_value(edge)):
                 self.dropped["values without a short answer"] += 1
             elif is_of_a_part(corpus, edge):
                 self.dropped["defaults of arguments"] += 1
@@ -238,6 +242,20 @@ def is_answer(value: str) -> bool:
     listed = value == "n/a" or value.count(": ") > 1 or " - " in value or value.startswith("- ")
     short = 0 < len(value) <= _LONGEST and "\n" not in value and len(value.split()) <= 8
     return short and not listed and any(c.isalnum() for c in value)
+
+
+def _is_value(edge: Edge) -> bool:
+    """Whether a default is a value: "same category like nearest center" says what happens, in words."""
+    return edge.relation != "default" or not re.fullmatch(r"[A-Za-z]?[a-z]+(?: [a-z-]+){2,}", edge.value or "")
+
+
+def _on_many_pages(corpus: Corpus) -> set[tuple[str, str | None]]:
+    """(name, description) of what page after page repeats, as its menu: "--help" of every command."""
+    pages: dict[tuple[str, str | None], set[int]] = defaultdict(set)
+    for edge in corpus.edges:
+        if edge.relation in DESCRIBED:
+            pages[corpus.entities[edge.subject].name, edge.value].add(edge.document)
+    return {said for said, rows in pages.items() if len(rows) >= _MANY}
 
 
 def _content(text: str) -> set[str]:

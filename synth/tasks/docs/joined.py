@@ -86,6 +86,8 @@ class Joined:
         for number, said in self._items.spoken.items():
             edge = corpus.edges[number]
             home = self._home(said.name, edge.document)
+            if home is not None and self._words.is_local(home) and not (said.kind or _UNMISTAKABLE.search(said.name)):
+                continue  # "A node is a point": no parameter of another page that is called "node"
             asked = statement_question(said)
             if home is None or asked is None or len(asked[1]) > _LONGEST or "," in asked[1]:
                 continue

@@ -67,6 +67,7 @@ _PLAIN = re.compile(r"[\w.:/%+#$~-]{1,32}(?: [\w.%]{1,12})?")
 """Values that a condition may name."""
 _MEASURED = ("comparison", "superlative")
 _SAYS = re.compile(rf"(?:is|are|was|were|have|defaults?|{'|'.join(sorted(VERBS | THIRD_PERSON))})\b")
+_MEMBERS = re.compile(r"[\w+ -]{2,40}? that (?=(?:default|have|are|were)\b)")
 _LAST_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CHECKS = (check_unique_answer, check_no_shortcut)
 
@@ -171,7 +172,8 @@ class Shapes:
         to 5?" """
         places = {hop.cue: hop for hop in draft.walk.hops if hop.relation == _IN and hop.source.document_id is not None}
         said = [cue for cue in dict.fromkeys(hop.cue for hop in draft.walk.hops) if cue not in places]
-        if len(places) != 1 or len(said) != 1 or _SAYS.match(said[0]) is None:
+        bare = _MEMBERS.sub("", said[0]) if len(said) == 1 else ""  # "parameters that default to 5"
+        if len(places) != 1 or _SAYS.match(bare) is None:
             return draft
         (cue, hop), page = places.popitem(), ""
         page = self._words.place(self._row_of[hop.source.document_id or ""])
@@ -182,9 +184,10 @@ class Shapes:
         if opens is None or not page or not noun:
             return draft
         that = " that" if opens.group().endswith(f"name of the {noun}") else ""
-        hops = tuple(h.model_copy(update={"cue": page}) if h.cue == cue else h for h in draft.walk.hops)
+        cues = {cue: page, said[0]: bare}
+        hops = tuple(hop.model_copy(update={"cue": cues.get(hop.cue, hop.cue)}) for hop in draft.walk.hops)
         walk = draft.walk.model_copy(update={"hops": hops})
-        return draft.model_copy(update={"question": f"{opens.group()} {page}{that} {said[0]}?", "walk": walk})
+        return draft.model_copy(update={"question": f"{opens.group()} {page}{that} {bare}?", "walk": walk})
 
     def _checked(self, drafts: Sequence[Draft]) -> list[Checked | Failed]:
         return [self._one(draft) for draft in drafts]
@@ -206,6 +209,12 @@ class Shapes:
         if draft.shape in _MEASURED and (unset or len({_measure_of(hop.source.name) for hop in hops}) > 1):
             unlike = CheckResult(check="alike", outcome="failed", detail="values of things that have little in common")
             return Failed(draft, (*results, unlike), Reason.UNNATURAL)
+        names = [hop.source.name for hop in hops]
+        if draft.shape in _MEASURED and len(set(names)) < len(names):
+            alike = CheckResult(
+                check="alike", outcome="failed", detail="the answer is the name of two of those compared"
+            )
+            return Failed(draft, (*results, alike), Reason.NOT_UNIQUE)
         draft = self._with_place(draft)
         draft = draft.model_copy(update={"question": self._said_once(draft)})
         read, reason = self._judge.read(draft)

@@ -89,7 +89,10 @@ _OF_STATE = re.compile(
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
     r"(?:does|(?:is|are|was) (?:that|whether)|takes? (?:place|effect)|deals?)\b|"
-    r"(?:is|are) (?:either|neither|both|essentially|all|any)\b"
+    r"(?:is|are) (?:either|neither|both|essentially|all|any|even)\b|(?:has|have) to\b|(?:is|are) written in\b"
+    r"|(?:is|are) (?:highly|perfectly|extremely|fully|particularly|especially|ideally|well) [a-z]+ ?(?:to|for|in)?\b"
+    r"|(?:is|are|was|were) (?:short|abbreviations?|acronyms?|synonyms?|alias(?:es)?|[a-z][A-Za-z_]* "
+    r"(?:parameter|option|argument|attribute|field)s? of)\b|.* if (?:available|any|present|possible|applicable)$"
     r"|(?:is|are|was|were) (?:to\b|at the heart\b|consists?\b|suitable\b|in charge\b|"
     r"[a-z]+, |(?!missing\b)[a-z]{2,}ing\b)|"
     r"(?:is|are|was|has|have|(?:can|may|will|must) be) (?:usually |normally |often |always )?"
@@ -101,7 +104,15 @@ _SAYS_LITTLE = re.compile(
     r"used(?! to)|done|called|known|convenient|responsible|described|discussed|covered|because|"
     r"when|where|how|why)\b"
 )
-_VAGUE = frozenset("way aspect part thing reason kind sort result approach area case matter point term".split())
+_VAGUE = frozenset(
+    "way aspect part thing reason kind sort result approach area case matter point term concept feature".split()
+)
+_PREPOSITIONS = frozenset("against via upon without among between per toward towards during".split())
+_PRAISE = frozenset(
+    "important appropriate powerful useful suitable good ideal new great perfect key main simple easy nice popular "
+    "modern emblematic excellent handy convenient".split()
+)
+"""What is only praised, or said to be new, is not told from others."""
 """Nouns whose instances are not asked for by name."""
 _KIND_OF = re.compile(
     r"(?P<article>an?|the) (?P<noun>(?:[\w’'/+.-]+,? ){0,6}?[\w’'+-]+)"
@@ -153,8 +164,10 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return None
         if (said.definite and not placed) or _GOES_ON_OF_IT.search(rest):
             return None  # "The prefix is a string that starts with a digit": which prefix, its page says
-        if relative and noun.split()[-1] in FUNCTION_WORDS:
+        if relative and noun.split()[-1] in FUNCTION_WORDS | _PREPOSITIONS:
             return None  # "the means through which parties ..."
+        if noun.split()[-1].endswith("ly") or (not relative and noun.split()[0] in _PRAISE):
+            return None  # "a simple structure originally developed for mail"
         if relative:
             return f"Which {noun} {done}?", done
         if kind["participle"] and article != "the":

@@ -29,7 +29,7 @@ _NO_KINDS = frozenset(
 """What things are not called in a question: headings of first columns that say nothing."""
 _NO_TITLES = frozenset(
     "index|contents|table of contents|home|search|general index|concept index|example|examples|overview|introduction|"
-    "documentation|readme|notes|summary|description|usage|reference|page|format|general|misc".split("|")
+    "documentation|readme|notes|summary|description|usage|reference|page|format|general|misc|synopsis|name".split("|")
 )
 """Titles that tell no page from those of other manuals: no question names a page by them."""
 _ORDINAL = re.compile(r"\d*(?:1st|2nd|3rd|\dth)|#?\d+")
@@ -54,7 +54,7 @@ _OF_CALLABLES = frozenset("argument arguments arity parameters".split())
 """What things that are called have: a shell is started with arguments, and has none."""
 _ATTRIBUTES = frozenset(
     "type default version status context result alias unit range size port class scope precedence associativity "
-    "expansion location path level language command format syntax value number code license licence category "
+    "expansion location path level language format syntax value number code license licence category "
     "categories priority protocol method key shortcut name length width arity argument arguments parameters capital "
     "population symbol abbreviation equivalent replacement maximum minimum limit severity date year package "
     "extension sexptype permission permissions mode function operator usage override maintainer library interface "
@@ -80,8 +80,11 @@ _WHETHER = re.compile(
 _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
+_IDENTITY = re.compile(r"(?:is|was) (?:(?:an?|the) |\w+ (?:parameter|option|argument|attribute|field)s? of\b)")
+_ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ed|al|ar|ive|ous|able|ible|ful|less|ary)")
 _UNCLEAR = re.compile(
-    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also)|looks at|refers to|does|only|has no|are"
+    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also|either"
+    r"|abbreviation|acronym|synonym|short for)|looks at|refers to|does|only|has no|are"
     r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in)\b"
 )
 """What says too little of a thing, or tells its reader what to do."""
@@ -127,6 +130,7 @@ class Words:
             if kind in _PLACES
             or _ORDINAL.fullmatch(found.name)
             or kind in _NO_KINDS
+            or ": " in found.name
             or (kind.isascii() and len(kind) < _LEAST)
             or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
@@ -205,9 +209,14 @@ class Words:
             return None
         if said.plural and " " in said.name and self._corpus.is_everywhere(said.name.rpartition(" ")[0]):
             return None  # "Which rules ...?" (ESLint rules)
+        is_label = _IDENTITY.match(f"{said.verb} {said.rest}") or _ADJECTIVE.fullmatch(said.name)
+        if is_label and re.fullmatch("[A-Z][a-z]+", said.name) and self._corpus.is_common(said.name):
+            return None  # "Replacement is a formatter of type X", "Automated edits to the table will fail"
         if said.verb in ("is", "was"):
             return said  # "TLS is initiated when ...": no statement of the name is spoken of
-        kinds = {self.noun(entity) for entity in self._corpus.goes_by(said.name)} - {None, "term", "keyword"}
+        kinds = {self.noun(entity) for entity in self._corpus.goes_last_by(said.name)} - {None, "term", "keyword"}
+        if said.plural and kinds:
+            return None  # "BuildSteps are", of the class BuildSteps
         if (
             len(kinds) == 1
             and is_identifier(said.name)
@@ -241,7 +250,7 @@ class Words:
             return None  # "Attempt to validate." is said of who sets it
         if " " in found.kind and re.search(rf"\b{re.escape(found.kind)}s?\b", said):
             return None  # "Which environment variable retrieves environment variables?"
-        if last in _OF_ARGUMENTS and said.startswith("that is ") and re.fullmatch("[a-z]+", found.name):
+        if last in _OF_ARGUMENTS and said.startswith("that is ") and re.fullmatch(r"[a-z]+\d*", found.name):
             return None  # "srv: a valid server object" stands in the list of a function's arguments
         thing = _THING.match(said)
         if (thing is not None and thing[1] == last) or _is_sentence(said):

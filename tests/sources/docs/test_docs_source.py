@@ -60,6 +60,16 @@ def test_the_names_of_the_books_of_a_site_go_from_titles(tmp_path: Path) -> None
     assert found == [*(title.partition(" - ")[2] for title in books), "Paper 9 Notes - Crease"]
 
 
+def test_the_name_of_the_site_goes_where_few_titles_have_it(tmp_path: Path) -> None:
+    """Pages with one main heading are called by it; of the others the head's title is left, with the site behind it."""
+    site = "Clay - The Potter’s Tool 1.2-3 documentation"
+    one = "<html><head><title>{0} — {1}</title></head><body><h1>{0}</h1><p>Text.</p></body></html>"
+    two = one.replace("</body>", "<h1>More</h1><p>Text.</p></body>")
+    files = {f"{at}.html": one.format(f"Fold {at}", site.upper()) for at in range(9)}
+    files["x.html"] = two.format("Notes", site)
+    assert read_all(write(tmp_path, files))[0]["x.html"].title == "Notes"
+
+
 def test_a_page_that_is_called_a_number_goes_by_its_heading(tmp_path: Path) -> None:
     html = "<html><head><title>The Fold Manual: Section 4.2</title></head><body><h2>4.2 Creases</h2></body></html>"
     config = write(tmp_path, {"a.html": html})

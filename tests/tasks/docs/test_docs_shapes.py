@@ -86,6 +86,7 @@ def test_every_shape_has_one_answer_and_it_is_right(made: tuple[Any, list[Task]]
         assert fits == [task.answer], task.question
     for task in about_settings(tasks, "intersection"):
         page = next(title for title in ROWS if title in task.question)
+        assert " that " not in task.question or f"in “{page}”?" not in task.question, "the page is said with the things"
         expected = {row[0] for row in ROWS[page] if any(f" {cell}" in task.question for cell in row[1:])}
         assert {part.answer for part in task.answer_parts} == expected
     for task in about_settings(tasks, "count"):
@@ -116,3 +117,21 @@ def test_a_sentence_that_says_the_same_of_something_else_counts_against_a_condit
     tasks = shaped(tmp_path / "rival", extra)[1]
     assert tasks
     assert not any("minutes" in task.question for task in tasks if task.shape == "intersection")
+
+
+def test_things_of_one_name_are_not_compared(tmp_path: Path) -> None:
+    """The answer would be the name of both."""
+    files = site()
+    for n, name in enumerate(("North", "South", "East")):
+        rows = "".join(
+            f"<tr><td>{each}-width</td><td>{n + at + 2}</td></tr>"
+            for at, each in enumerate(("lid", "rim", name.lower()))
+        )
+        head = "<tr><th>Setting</th><th>Default</th></tr>"
+        table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        files[f"{name}.html"] = f"<html><body><h1>{name} gate</h1><p>All at a glance.</p>{table}</body></html>"
+    shapes = build(tmp_path, files).proposer().shapes
+    made = [one.draft for index in range(900) if hasattr(one := shapes.propose(index, 5), "draft")]
+    compared = [[hop.source.name for hop in draft.walk.hops] for draft in made if draft.shape == "comparison"]
+    assert compared
+    assert all(len(set(names)) == len(names) for names in compared)

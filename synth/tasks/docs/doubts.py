@@ -1,0 +1,67 @@
+"""Signs that a clause is broken, or that its first word is no verb: what has one is dropped, not asked."""
+
+from __future__ import annotations
+
+import re
+
+from synth.text.verbs import VERBS
+
+__all__ = ["NOUNS", "doubt", "opens_with_a_noun"]
+
+NOUNS = frozenset(
+    """
+    access block cache class control copy count display document exchange file filter format group handle import
+    increase index input limit link list load lock log map mark mask match model name network object offer order
+    output overlay pack patch place point position process profile query queue quote record reference release
+    report request result search set setup signal slice stack state store support table test time touch trace
+    transfer update value view visit work
+    """.split()
+)
+"""Verbs that are nouns as well: "read and write operations"."""
+_OPENS = NOUNS | frozenset("cover scale increment form plot measure step color colour sample base range".split())
+_LOOKS_FOR = frozenset("search test check look wait listen watch".split())
+"""Behind these a preposition says nothing: "Search for files", where "Name for output map" has no verb."""
+_HOLDERS = frozenset("parameter argument setting variable field attribute property column key member constant".split())
+"""Kinds whose things are described by what they hold, so that a word that may be a noun is one: "Map name"."""
+_DETERMINED = re.compile(
+    r" (?:(?:the|an?|its|any|all|each|every|no|none|only|that|whether|how|what|to|up|out)\b|[A-Z\d‘'\"])"
+)
+_PARTED = re.compile(
+    r" (?!the|all|any|each)[a-z]+ (?:[a-z]{3,}ed|found|given|taken|shown|read|written) (?:by|in|from|for|to|with|on) "
+)
+_SIGNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\b([A-Za-z]+) \1\b",  # "when when"
+        r"\b(?:allows?|enables?|permits?) to (?:[a-z]+ly )?[a-z]",  # whom?
+        r"\ban (?!hour|honest|heir)(?=[a-z]{0,2}[aeiouy])[bcdfghjklmnpqrstvwxz][a-z]{3,}",
+        r"(?<![\w-])a (?!one\b|once\b|eu|ewe|uni|use|usa|ut)(?=[a-z]{3})[aeio][a-z]+",
+        r"[a-z)],[a-z]",  # code: "cat int,label varchar()"
+        r"\b(?:eg|ie|resp|incl|approx|aka)$",
+        r", (?:both|all|each|every|some|many) (?:[\w-]+ ){0,4}(?:is|are|was|were|must|can|may|will|has|have)\b",
+        r"\ba (?:breeze|snap|cinch)\b",
+    )
+)
+
+
+def doubt(text: str) -> str | None:
+    """What shows that the words are broken or colloquial; None where nothing does."""
+    return next((match.group() for pattern in _SIGNS if (match := pattern.search(text))), None)
+
+
+def opens_with_a_noun(text: str, kind: str) -> bool:
+    """Whether the first word of a description may be a verb elsewhere and is a noun here.
+
+    "Name for output map", "Point and centroid symbol" and, of what holds a value, "Scale factor for heights" have no
+    verb; "Cache misses found in the table" has another one.
+    """
+    first, _, rest = text.partition(" ")
+    verb, rest = first.lower(), f" {rest}"
+    if verb not in _OPENS or _DETERMINED.match(rest):
+        return False
+    if verb not in _LOOKS_FOR and re.match(r" (?:for|between|of|in)\b", rest):
+        return True
+    joined = re.match(r" (?:and|or) ([a-z]+)\b", rest)
+    if joined is not None and joined[1] not in VERBS:
+        return True
+    return kind.split()[-1] in _HOLDERS or _PARTED.match(rest) is not None
