@@ -38,11 +38,19 @@ class Statement(NamedTuple):
 
 
 def says(
-    text: str, relation: str, forward: bool, *, source: str = "", target: str = "", of_target: bool = False
+    text: str,
+    relation: str,
+    forward: bool,
+    *,
+    source: str = "",
+    target: str = "",
+    of_target: bool = False,
+    alone: bool = False,
 ) -> bool | None:
     """Whether a sentence states a hop, whatever its other end; None where it is worded in no way that is known.
 
-    ``source`` and ``target`` must stand at those ends; ``of_target``: the page that it stands on is about the target.
+    ``source`` and ``target`` must stand at those ends; ``of_target``: the page that it stands on is about the target;
+    ``alone``: the target has no other source than the one that it names.
     """
     made = statements(text)
     if not made or relation not in RELATIONS:
@@ -53,6 +61,8 @@ def says(
     for one in made:
         ends = (one.subject.casefold(), one.object.casefold())
         for ahead in (True, False) if item.inverse == item.name else (forward,):
+            if alone and not (RELATIONS[relation].inverse_functional if ahead else RELATIONS[relation].functional):
+                continue
             begins, finishes = ends if ahead else ends[::-1]
             fits = source.casefold() in begins and target.casefold() in finishes
             if one.relation == relation and fits and (not of_target or one.of_subject != ahead):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from synth.agents.scripted.matching import quotable, same_name, similarity
+from synth.agents.scripted.matching import content_stems, quotable, same_name, similarity
 from synth.agents.scripted.options import Option, holds, options_in
 from synth.agents.scripted.pages.gold_turning import GoldPageTurning
 from synth.agents.scripted.pages.speaking import speaks_of, within
@@ -23,7 +24,15 @@ class Says(Protocol):
     """Reads a sentence: whether it states a hop; None where its wording is not known."""
 
     def __call__(
-        self, text: str, relation: str, forward: bool, *, source: str = "", target: str = "", of_target: bool = False
+        self,
+        text: str,
+        relation: str,
+        forward: bool,
+        *,
+        source: str = "",
+        target: str = "",
+        of_target: bool = False,
+        alone: bool = False,
     ) -> bool | None: ...
 
 
@@ -42,6 +51,18 @@ class GoldReading(GoldPageTurning):
 
     def states(self, clue: int, document: SeenDocument) -> bool:
         return any(self._says(clue, s) for s in document.sentences() if s.text != s.heading)
+
+    def of_kind(self, clue: int, name: str, document: SeenDocument) -> list[str]:
+        hop = next(iter(self._all_hops(clue)), None)
+        folder = "" if hop is None else self._folder(hop)
+        known = {name, document.title, *(value.name for value in self._state.values.values())}
+        found = [
+            one.text
+            for sentence in document.sentences()
+            for one in options_in(sentence, "entity")
+            if folder and one.text not in known and (one.document or "").rpartition("/")[0] == folder
+        ]
+        return list(dict.fromkeys(found))
 
     def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
         wanted = self._pages_of(clue, name)
@@ -113,6 +134,26 @@ class GoldReading(GoldPageTurning):
         fits = [similarity(asked.cue, s.text, self._lexicon, (name, other, document.title)) for s in found]
         best = max(range(len(found)), key=lambda at: (fits[at], -at), default=None)
         return found[best] if best is not None and fits[best] >= bar else None
+
+    def excludes(self, clue: int, name: str, document: SeenDocument) -> bool:
+        place = self._state.place(name)
+        linked = any(
+            one.place == place for s in document.sentences() for one in options_in(s, "entity") if place is not None
+        )
+        return not linked and self._refuted(clue, name, list(document.sentences()))
+
+    def _refuted(self, clue: int, name: str, sentences: Sequence[Passage]) -> bool:
+        """Whether sentences of a page say of the thing that it is about, which has but one such end, that this end is
+        another one than the clue's."""
+        asked = self._state.reading.clues[clue]
+        wanted = content_stems(name)
+        if not name or self.says is None:
+            return False
+        stated = [s for s in sentences if self._says(clue, s, of_target=True, alone=True)]
+        if asked.span is not None:
+            return bool(stated) and not any(within(s, asked.span) for s in stated)
+        # A name may be written in another way ("the University of Nonur"): what shares a word with it is no other end.
+        return bool(stated) and not any(wanted & content_stems(s.text) for s in stated)
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         asked, place = self._state.reading.clues[clue], self._state.place(name)

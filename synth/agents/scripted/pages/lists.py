@@ -60,6 +60,11 @@ class PagePlanner(CrossChecking):
         calls = self._judge(number, name, page, hits)
         if calls:
             return calls
+        for document in list(self.seen.documents.values()) if self.noted else ():
+            entry = self._just_read(document) and self.state.is_dismissed(number, document.title, document.document)
+            calls = self.go_to_entry(number, document) if entry else []
+            if calls:
+                return calls
         fresh = [hit for hit in self._untried(number, hits) if page is None or hit.document != page.document]
         chosen = self.chooser.candidates(number, name, fresh)[:AT_ONCE] if fresh else []
         if chosen:
@@ -89,7 +94,7 @@ class PagePlanner(CrossChecking):
 
     def _judge(self, number: int, name: str, page: SeenDocument | None, hits: Sequence[Hit]) -> list[Call]:
         """The pages that were just opened: members or not? Calls only to read on in one of them."""
-        known = {hit.document for hit in hits}
+        known = {hit.document for hit in hits} | self.entries(number)
         for document in [d for d in self.seen.documents.values() if d.document in known and d is not page]:
             judged = document.document in self._looked or self._is_listed(number, document.title, document.document)
             if judged or not self.fresh(document):

@@ -20,7 +20,7 @@ from synth.agents.scripted.matching import (
     uncapitalised,
 )
 from synth.agents.scripted.options import Option, listed_with, of_other_kinds
-from synth.agents.scripted.pages.narration import PageNarration
+from synth.agents.scripted.pages.asides import Asides
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Search, SeenDocument
 from synth.agents.scripted.state import Value
@@ -34,7 +34,10 @@ from synth.text.words import fold
 __all__ = ["PageReader", "Query", "search_call"]
 
 _ASKED = re.compile(r"\b(?:which|what|this) ([a-z]+)\b(?! of\b)", re.IGNORECASE)
+_BEFORE = re.compile(r"\b(?:an?|the|one|which|what|this) ([a-z]+)(?:,| that| which| who)*\s*$", re.IGNORECASE)
 _NO_KIND = FUNCTION_WORDS | {"person", "people", "one", "ones", "thing", "kind", "name"}
+_NAMED = 3
+"""Names that a thought lists of those that a page has in another connection."""
 Query = tuple[str, int | None]
 """Words to search for, and how many results (None = as many as it gives)."""
 
@@ -50,7 +53,7 @@ def search_call(query: str, k: int | None) -> Call:
     return "search", {"query": query} | ({"k": k} if k else {})
 
 
-class PageReader(PageNarration):
+class PageReader(Asides):
     """What a planner over pages does but for collecting sets: searches, opens, finds."""
 
     checked = False
@@ -77,7 +80,9 @@ class PageReader(PageNarration):
             if page.unread is not None and self.chooser.reads_on(number, page):
                 return self.read_on(number, page, [*self._others(number), name])
             if self._just_read(page) and not self.chooser.states(number, page):
-                self.thoughts.add("silent", title=short(page.title))
+                beside = self.chooser.of_kind(number, name, page)[:_NAMED]
+                intent = "silent_beside" if beside else "silent"
+                self.thoughts.add(intent, title=short(page.title), names=listed(beside))
         return self._from_the_other_end(number, clue, name, page)
 
     def source_page(self, number: int, name: str, hint: str | None) -> SeenDocument | list[Call] | None:
@@ -167,15 +172,17 @@ class PageReader(PageNarration):
 
     def _from_the_other_end(self, number: int, clue: Clue, name: str, page: SeenDocument | None) -> list[Call] | None:
         made, todo = self.searched(self._reverse_queries(clue, name))
-        found = self._candidate(number, name, page, [hit for search in made for hit in search.hits])
+        hits = [hit for search in made for hit in search.hits]
+        hits += [hit for hit in self.seen.hits() if hit not in hits and self.chooser.tells(number, name, hit)]
+        found = self._candidate(number, name, page, hits)
         if found is not None:
             return found
         if todo and self.chooser.searches_on(number, len(made)):
             if made:
-                same = sorted(fold(todo[0][0]).split()) in [
-                    sorted(fold(search.query).split()) for search in self.seen.searches
-                ]
-                self.thoughts.add("search_longer" if same else "search_again")
+                words = content_stems(todo[0][0])
+                known = [content_stems(search.query) for search in self.seen.searches]
+                said = "search_longer" if words == known[-1] else "search_rest" if words in known else "search_again"
+                self.thoughts.add(said)
             elif todo[0][0] in self.state.reading.pages:
                 self.thoughts.add("search_told", name=todo[0][0])
             elif name:
@@ -198,7 +205,8 @@ class PageReader(PageNarration):
         cue = uncapitalised(strip(clue.cue))
         known = set(fold(name).split())
         sought = self._asked_noun(clue) if name and not self.state.reading.pages else ""
-        words = " ".join([sought] * bool(sought) + [word for word in content_words(cue) if fold(word) not in known])
+        telling = [word for word in content_words(cue) if fold(word) not in known | _NO_KIND]
+        words = " ".join([sought] * bool(sought) + telling)
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
         few = f"{name} {words}".strip()
         first = few or joined
@@ -213,6 +221,10 @@ class PageReader(PageNarration):
         """The kind of thing that is asked for, where the clue leads to it and does not say it: "Senn bridge situated"
         finds bridges."""
         reading = self.state.reading
+        before = reading.question[: max(reading.question.find(clue.cue), 0)]
+        near = _BEFORE.search(before)
+        if near is not None and near[1].lower() not in _NO_KIND and clue.kind == "entity":
+            return "" if near[1].lower() in fold(clue.cue).split() else near[1].lower()
         named = {found[1].lower() for found in _ASKED.finditer(reading.question)} - _NO_KIND
         if clue.target != reading.answer or clue.kind != "entity" or len(named) != 1:
             return ""
@@ -222,7 +234,7 @@ class PageReader(PageNarration):
     def _candidate(self, number: int, name: str, page: SeenDocument | None, hits: list[Hit]) -> list[Call] | None:
         """Judge the page that was opened last, if it is one of ``hits``; else open the next of them."""
         current = self.seen.documents.get(self.seen.current or "")
-        known = {hit.document for hit in hits}
+        known = {hit.document for hit in hits} | self.entries(number)
         if (
             current is not None
             and current is not page
@@ -242,7 +254,7 @@ class PageReader(PageNarration):
                 return self.read_on(number, current, [*self._shown_of(number, current.document, name), name])
             self._say_why(number, name, current, "dismiss_why_silent" if name else "dismiss_why_described")
             self.note("dismiss", short(current.title))
-            return []
+            return self.go_to_entry(number, current)
         fresh = [hit for hit in self.untried(number, hits) if page is None or hit.document != page.document]
         chosen = self.chooser.related_hit(number, name, fresh) if fresh else None
         if chosen is None:
@@ -294,6 +306,9 @@ class PageReader(PageNarration):
             if document.unread is not None and self.chooser.reads_on(number, document):
                 tested = [name] if document.document == value.document else [value.name, value.name.rsplit(".", 1)[-1]]
                 return Need(self.read_on(number, document, tested))
+        page = self.seen.documents.get(value.document or "")
+        if page is not None and page.unread is None and self.chooser.excludes(number, name, page):
+            return False
         sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()

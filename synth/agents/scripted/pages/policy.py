@@ -293,6 +293,15 @@ class PageReadingChooser(PageTurning):
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         return speaks_of(self._state.reading.clues[clue], name, document, self._lexicon, self._state.place(name))
 
+    def excludes(self, clue: int, name: str, document: SeenDocument) -> bool:
+        return False
+
+    def tells(self, clue: int, name: str, hit: Hit) -> bool:
+        return False
+
+    def of_kind(self, clue: int, name: str, document: SeenDocument) -> list[str]:
+        return []
+
     def denies(self, clue: int, sentence: Passage) -> bool:
         return False
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from synth.agents.scripted.matching import Lexicon, quotable, similarity
 from synth.agents.scripted.operations import span_holds
-from synth.agents.scripted.options import options_in
+from synth.agents.scripted.options import Option, options_in
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.environments.passages import Passage
 from synth.schemas.documents import ValueKind
 from synth.text.words import fold
 
-__all__ = ["really_about", "speaks_of", "values_in", "within"]
+__all__ = ["entry_behind", "really_about", "speaks_of", "values_in", "within"]
 
 _KINDS: tuple[ValueKind, ...] = ("date", "year", "quantity", "number")
 _SPEAKS = 0.55
@@ -49,13 +49,19 @@ def speaks_of(clue: Clue, name: str, document: SeenDocument, lexicon: Lexicon, p
     return best[1] if best is not None else None
 
 
-def really_about(document: SeenDocument) -> str | None:
-    """What a page is about that has an entry of its own, as far as its title and links tell ("Notes on Ashes", "Jon
+def entry_behind(document: SeenDocument) -> Option | None:
+    """The entry of what a page is about that is none itself, as far as its title and links tell ("Notes on Ashes", "Jon
     Maak (yearbook)"); None for an entry."""
     folder, title = document.document.rpartition("/")[0], f" {fold(document.title)} "
     for sentence in document.sentences():
         for one in options_in(sentence, "entity"):
             other = one.document is not None and one.document != document.document
             if other and str(one.document).rpartition("/")[0] == folder and f" {fold(one.text)} " in title:
-                return one.text
+                return one
     return None
+
+
+def really_about(document: SeenDocument) -> str | None:
+    """The name of what a page is about that has an entry of its own; None for an entry."""
+    entry = entry_behind(document)
+    return None if entry is None else entry.text

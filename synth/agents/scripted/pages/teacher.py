@@ -9,7 +9,8 @@ from synth.agents.scripted.choosing import is_end
 from synth.agents.scripted.matching import likeness, same_name, similarity
 from synth.agents.scripted.options import Option, holds, listed_with, of_other_kinds, options_in, subject, term
 from synth.agents.scripted.options import names as names_it
-from synth.agents.scripted.pages.gold_reading import STATED, GoldReading
+from synth.agents.scripted.pages.gold_reading import STATED
+from synth.agents.scripted.pages.gold_results import FITS, GoldResults
 from synth.agents.scripted.pages.speaking import really_about
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
@@ -23,15 +24,13 @@ from synth.text.words import fold, words
 _WHOLE_PAGES = frozenset(("page", "module", "index"))
 """Kinds of things that a whole document is about: a link to any place in it leads to them."""
 
-_FITS = 0.25
-"""How like the clue a snippet or a sentence must be to be worth a look."""
 _LOOKS = 2
 """Searches from one tentative candidate; with several, exhausting each would make runs too long."""
 
 __all__ = ["PageGoldChooser"]
 
 
-class PageGoldChooser(GoldReading):
+class PageGoldChooser(GoldResults):
     # Sets: which of the hops behind a clue.
 
     def look_at(self, clue: int, member: Value | None, document: SeenDocument | None = None) -> None:
@@ -75,7 +74,9 @@ class PageGoldChooser(GoldReading):
         gold = [hit for hit in hits if hit.document in wanted]
         folders = {hit.document.rpartition("/")[0] for hit in gold}
         alike = [hit for hit in hits[:8] if hit not in gold and hit.document.rpartition("/")[0] in folders]
+        # Who passes over a result that says it has used what was not read.
         likely = [hit for hit in alike if self._seems(clue, name, hit)][: self._config.rivals]
+        likely += [h for h in hits if h not in gold and h not in likely and self.tells(clue, name, h)]
         other = self._detour(clue, alike) if not likely else None
         return [*gold, *likely, *([other] if other is not None else [])]
 
@@ -124,50 +125,8 @@ class PageGoldChooser(GoldReading):
             self._rival_hit(clue, name, hits, gold) or self._detour(clue, self._as_good(clue, name, hits, gold)) or gold
         )
 
-    def _as_good(self, clue: int, name: str, hits: Sequence[Hit], gold: Hit) -> list[Hit]:
-        """Results on things of the kind of the right one that look no worse than it."""
-        folder, clear = gold.document.rpartition("/")[0], self._seems(clue, name, gold)
-        alike = [hit for hit in hits[:3] if hit is not gold and hit.document.rpartition("/")[0] == folder]
-        return [hit for hit in alike if not clear or self._seems(clue, name, hit)]
-
     def searches_on(self, clue: int, made: int) -> bool:
         return made < _LOOKS or not self._off_the_walk(clue)
-
-    def _rival_hit(self, clue: int, name: str, hits: Sequence[Hit], gold: Hit) -> Hit | None:
-        """The first result above the right one that looks as good, where a further condition tells right from wrong:
-        as in a list (:meth:`_rival`)."""
-        if not self._decided_later(clue):
-            return None
-        folder = gold.document.rpartition("/")[0]
-        before = [hit for hit in hits[: hits.index(gold)] if hit.document.rpartition("/")[0] == folder]
-        likely = [hit for hit in before if self._seems(clue, name, hit)]
-        return likely[0] if 0 < len(likely) <= self._config.rivals else None
-
-    def _likely_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
-        """Where the right one is not among the results and a further condition tells: one that looks right, as long as
-        few were tried for the clue."""
-        folders = {hop.target.document_id.rpartition("/")[0] for hop in self._all_hops(clue) if hop.target.document_id}
-        tried = sum(number == clue for number, _ in self._state.dismissed)
-        if not self._decided_later(clue) or tried >= self._config.rivals:
-            return None
-        alike = [hit for hit in hits if hit.document.rpartition("/")[0] in folders]
-        return next((hit for hit in alike if self._seems(clue, name, hit)), None)
-
-    def _seems(self, clue: int, name: str, hit: Hit) -> bool:
-        """Whether a snippet names ``name`` and speaks in words like those of the clue."""
-        cue = self._state.reading.clues[clue].cue
-        return bool(name) and holds(hit.text, name) and similarity(cue, hit.text, self._lexicon, (name,)) >= _FITS
-
-    def _detour(self, clue: int, others: Sequence[Hit]) -> Hit | None:
-        """At most one per clue: only while nothing was rejected for it."""
-        if others and self._must_meet():
-            return others[0]
-        if not others or any(number == clue for number, _ in self._state.dismissed):
-            return None
-        return others[0] if float(self._generator.random()) < self._config.detour else None
-
-    def _must_meet(self) -> bool:
-        return len({document for _, document in self._state.dismissed}) < self._config.meets
 
     def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
         return False
@@ -202,6 +161,8 @@ class PageGoldChooser(GoldReading):
             if self.says is None and not here and option.document is None:
                 continue  # another manual page has an option of that name, too
             stated = here and _overlaps(hop.evidence.quote, sentence.text)
+            if not stated and self.says is not None and self.says(sentence.text, hop.relation, hop.forward) is False:
+                continue  # it names the right thing and says something else of it
             if self.says is None and here and not stated and document.unread is not None:
                 continue  # where the name merely comes up, before the passage was read
             fit = 2.0 if stated else similarity(hop.cue, sentence.text, self._lexicon, (name, option.text))
@@ -289,7 +250,7 @@ class PageGoldChooser(GoldReading):
                 return None  # another kind of thing than the question asks for
             if self.says is not None and really_about(document) is not None:
                 return None
-            return self._stated(clue, name, name, document, _FITS if alike else STATED)
+            return self._stated(clue, name, name, document, FITS if alike else STATED)
         if not self._is_target(hop, document.title) and hop.target.kind != "page":
             return None  # an entry on this page: its name must be seen, which is for ``option`` to find
         stated = [
@@ -331,7 +292,9 @@ class PageGoldChooser(GoldReading):
         other = candidate if self.is_source(clue, name, document) else name
         for sentence in document.sentences():
             mentioned = other.casefold() in sentence.text.casefold()
-            if mentioned and similarity(hop.cue, sentence.text, self._lexicon, (name, candidate)) >= 0.25:
+            if not mentioned or self.denies(clue, sentence):
+                continue
+            if similarity(hop.cue, sentence.text, self._lexicon, (name, candidate)) >= 0.25:
                 return sentence
         return None
 

@@ -1,0 +1,28 @@
+"""Pages about things that have entries of their own: they are put aside, and the entry is read."""
+
+from __future__ import annotations
+
+from synth.agents.scripted.pages.narration import PageNarration
+from synth.agents.scripted.pages.speaking import entry_behind
+from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.turn_planner import Call
+
+__all__ = ["Asides"]
+
+
+class Asides(PageNarration):
+    def entries(self, number: int) -> set[str]:
+        """Entries of things that pages are about which were put aside for a clue ("Jon Maak (yearbook)")."""
+        gone = [d for d in self.seen.documents.values() if self.state.is_dismissed(number, d.title, d.document)]
+        return {one.document for d in gone if (one := entry_behind(d)) is not None and one.document is not None}
+
+    def go_to_entry(self, number: int, page: SeenDocument) -> list[Call]:
+        """Calls that open the entry of what a page is about that was put aside: it may hold what the page can't."""
+        entry = entry_behind(page) if self.credibility is not None else None
+        if entry is None or entry.document is None or entry.document in self.seen.documents:
+            return []
+        listed = {value.document for values in self.state.members.values() for value in values}
+        if entry.document in listed or self.state.is_dismissed(number, entry.text, entry.document):
+            return []
+        self.thoughts.add("open_link", name=entry.text)
+        return [("open", {"document": entry.document})]

@@ -1,0 +1,100 @@
+"""What the scripted teacher makes of results: which of them look as good as the right one, which do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from synth.agents.scripted.matching import similarity
+from synth.agents.scripted.options import holds
+from synth.agents.scripted.pages.gold_reading import GoldReading
+from synth.agents.scripted.pages.speaking import within
+from synth.agents.scripted.reading import Clue
+from synth.environments.passages import passages_of
+from synth.environments.shown import Hit
+
+__all__ = ["FITS", "GoldResults"]
+
+FITS = 0.25
+"""How like the clue a snippet or a sentence must be to be worth a look."""
+
+
+class GoldResults(GoldReading):
+    def _as_good(self, clue: int, name: str, hits: Sequence[Hit], gold: Hit) -> list[Hit]:
+        """Results on things of the kind of the right one that look no worse than it."""
+        folder, clear = gold.document.rpartition("/")[0], self._seems(clue, name, gold)
+        alike = [hit for hit in hits[:3] if hit is not gold and hit.document.rpartition("/")[0] == folder]
+        return [
+            hit for hit in alike if (not clear or self._seems(clue, name, hit)) and not self._worse(clue, hit, gold)
+        ]
+
+    def _rival_hit(self, clue: int, name: str, hits: Sequence[Hit], gold: Hit) -> Hit | None:
+        """The first result above the right one that looks as good, where a further condition tells right from wrong:
+        as in a list (:meth:`_rival`)."""
+        if not self._decided_later(clue):
+            return None
+        folder = gold.document.rpartition("/")[0]
+        before = [hit for hit in hits[: hits.index(gold)] if hit.document.rpartition("/")[0] == folder]
+        likely = [hit for hit in before if self._seems(clue, name, hit) and not self._worse(clue, hit, gold)]
+        return likely[0] if 0 < len(likely) <= self._config.rivals else None
+
+    def _likely_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        """Where the right one is not among the results and a further condition tells: one that looks right, as long as
+        few were tried for the clue."""
+        folders = {hop.target.document_id.rpartition("/")[0] for hop in self._all_hops(clue) if hop.target.document_id}
+        tried = sum(number == clue for number, _ in self._state.dismissed)
+        if not self._decided_later(clue) or tried >= self._config.rivals:
+            return None
+        alike = [hit for hit in hits if hit.document.rpartition("/")[0] in folders]
+        likely = [hit for hit in alike if self._seems(clue, name, hit)]
+        return next((hit for hit in likely if self._shown(clue, hit) is not False), None)
+
+    def _worse(self, clue: int, hit: Hit, other: Hit) -> bool:
+        """Whether the results themselves speak for ``other``: its snippet meets a further condition, or that of
+        ``hit`` rules it out."""
+        shown = self._shown(clue, hit)
+        return shown is False or (shown is None and self._shown(clue, other) is True)
+
+    def _shown(self, clue: int, hit: Hit) -> bool | None:
+        """Whether a snippet meets a condition on what the clue leads to (True), or rules it out (False)."""
+        clues = self._state.reading.clues
+        lines = passages_of(hit.text, hit.document, hit.title, 0)
+        met = False
+        for number, other in enumerate(clues):
+            name = self._name_of(other)
+            if other.target != clues[clue].target or other.every or not name or self.says is None:
+                continue
+            if self._refuted(number, name, lines):
+                return False
+            meets = [s for s in lines if (within(s, other.span) if other.span is not None else holds(s.text, name))]
+            met = met or (number != clue and any(self._says(number, s, of_target=True) for s in meets))
+        return True if met else None
+
+    def _name_of(self, clue: Clue) -> str:
+        """What a clue starts from, as far as that is known."""
+        if clue.source is None:
+            return clue.name
+        value = self._state.values.get(clue.source)
+        return "" if value is None else value.name
+
+    def tells(self, clue: int, name: str, hit: Hit) -> bool:
+        hop = next(iter(self._all_hops(clue)), None)
+        if hop is None or not name or hit.document.rpartition("/")[0] != self._folder(hop) or self._off_the_walk(clue):
+            return False
+        lines = passages_of(hit.text, hit.document, hit.title, 0)
+        return any(holds(s.text, name) and self._says(clue, s, source=name, of_target=True) for s in lines)
+
+    def _seems(self, clue: int, name: str, hit: Hit) -> bool:
+        """Whether a snippet names ``name`` and speaks in words like those of the clue."""
+        cue = self._state.reading.clues[clue].cue
+        return bool(name) and holds(hit.text, name) and similarity(cue, hit.text, self._lexicon, (name,)) >= FITS
+
+    def _detour(self, clue: int, others: Sequence[Hit]) -> Hit | None:
+        """At most one per clue: only while nothing was rejected for it."""
+        if others and self._must_meet():
+            return others[0]
+        if not others or any(number == clue for number, _ in self._state.dismissed):
+            return None
+        return others[0] if float(self._generator.random()) < self._config.detour else None
+
+    def _must_meet(self) -> bool:
+        return len({document for _, document in self._state.dismissed}) < self._config.meets

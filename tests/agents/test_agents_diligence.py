@@ -1,0 +1,144 @@
+"""What a teacher over pages reads and leaves: nothing that was shown is passed over, nothing is looked up twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from graph_world import page_world, set_world
+
+from synth.agents.contract import History
+from synth.agents.grounding.said import says
+from synth.agents.scripted.config import TeacherConfig
+from synth.agents.scripted.pages.lists import PagePlanner
+from synth.agents.scripted.pages.teacher import PageGoldChooser
+from synth.agents.scripted.phrases import PHRASES
+from synth.agents.scripted.players import world_lexicon
+from synth.agents.scripted.reading import read_task
+from synth.agents.scripted.seen import Seen, SeenDocument
+from synth.agents.scripted.state import State
+from synth.environments.observed import observe
+from synth.environments.passages import passages_of
+from synth.environments.shown import Hit
+from synth.schemas.tasks import Task
+from synth.sources.world.statements import says as states
+
+
+@cache
+def played() -> tuple[tuple[Task, History], ...]:
+    worlds = [(world, task) for world in (page_world(), set_world()) for task in world.tasks[:100]]
+    return tuple((task, world.play(task, "teacher").history) for world, task in worlds)
+
+
+def document(name: str, title: str, text: str) -> SeenDocument:
+    seen = SeenDocument(name, title, 1)
+    seen.pages[1] = passages_of(text, name, "", 1)
+    return seen
+
+
+def chooser(task: Task) -> PageGoldChooser:
+    made = PageGoldChooser(
+        task, State(read_task(task), Seen()), world_lexicon(), TeacherConfig(detour=1.0), np.random.default_rng(1)
+    )
+    made.says = states
+    return made
+
+
+def one_hop(relation: str, *, forward: bool = True) -> Iterator[Task]:
+    for task in page_world().tasks:
+        hops = task.walk.hops
+        if hops[0].relation == relation and hops[0].forward == forward and not hops[0].needs:
+            yield task
+
+
+def test_what_was_found_is_not_said_to_lead_on() -> None:
+    """It may be the last of all."""
+    assert not [text for text in PHRASES["found"] if "go on" in text or "next" in text or "missing" in text]
+
+
+def test_a_page_that_names_things_of_the_kind_is_not_called_silent() -> None:
+    silent, beside = [], 0
+    for task, history in played():
+        reading = read_task(task)
+        folders = {(hop.target.document_id or "-").rpartition("/")[0] for hop in task.walk.hops}
+        for turn, step in enumerate(history[1:], 1):
+            before = [call for call in history[turn - 1].turn.calls if call.name == "open"]
+            if len(before) != 1 or len(folders) > 1 or len(reading.clues) > 1:
+                continue
+            shown = observe(history[turn - 1].results[0].content).passages
+            links = {link.document.rpartition("/")[0] for passage in shown for link in passage.links}
+            silent += [turn] if says(("silent",), step.turn.thought or "") and folders & links else []
+    for _, history in played():
+        beside += sum(says(("silent_beside",), step.turn.thought or "") is not None for step in history)
+    assert not silent
+    assert beside > 2
+
+
+@pytest.mark.parametrize(
+    ("relation", "sentence", "alone"),
+    [
+        ("born_in", "Jon Maak was born in Velt.", True),
+        ("starring", "The film stars Jon Maak.", False),
+    ],
+)
+def test_what_has_but_one_end_is_told_from_what_may_have_several(relation: str, sentence: str, alone: bool) -> None:
+    """Seen from the page that it stands on: from the other end, both may have several."""
+    assert states(sentence, relation, forward=False, of_target=True)
+    assert states(sentence, relation, forward=False, of_target=True, alone=True) is alone
+
+
+def test_a_candidate_whose_page_rules_it_out_is_not_looked_up_from_the_other_side() -> None:
+    """Who was born elsewhere was not born there: the list of natives is not read for it."""
+    task = next(t for t in page_world().tasks if any(h.relation == "born_in" and not h.forward for h in t.walk.hops))
+    gold = chooser(task)
+    number = next(n for n, h in enumerate(task.walk.hops) if h.relation == "born_in" and not h.forward)
+    city = task.walk.hops[number].source.name
+    gold._hop = lambda clue: task.walk.hops[number]  # type: ignore[method-assign]
+    gold._all_hops = lambda clue: [task.walk.hops[number]]  # type: ignore[method-assign]
+    elsewhere = document("person/x", "Jon Maak", "Jon Maak was born in Velt.")
+    there = document("person/y", "Jon Maak", f"Jon Maak was born in {city}.")
+    assert gold.excludes(0, city, elsewhere)
+    assert not gold.excludes(0, city, there)
+    assert not gold.excludes(0, city, document("person/z", "Jon Maak", "Jon Maak died in Velt."))
+
+
+def test_a_result_that_is_ruled_out_by_its_snippet_is_no_detour() -> None:
+    task = next(
+        t
+        for t in page_world().tasks
+        if t.walk.hops[0].relation == "born_in" and not t.walk.hops[0].forward and not read_task(t).clues[0].every
+    )
+    gold, hop = chooser(task), task.walk.hops[0]
+    gold._all_hops = lambda clue: [] if clue else [hop]  # type: ignore[method-assign]
+    gold._name_of = lambda clue: hop.source.name  # type: ignore[method-assign]
+    right = Hit(hop.target.name, str(hop.target.document_id), f"{hop.target.name} was born in {hop.source.name}.")
+    wrong = Hit("Jon Maak", "person/x", "Jon Maak was born in Velt.")
+    other = Hit("Jon Maak", "person/x", f"Jon Maak came from {hop.source.name}, his place of birth.")
+    assert gold._worse(0, wrong, right)
+    assert gold._shown(0, other) is not False
+    assert gold.tells(0, hop.source.name, other)
+    assert not gold.tells(0, hop.source.name, wrong)
+
+
+def test_a_line_that_says_something_else_of_the_right_thing_is_not_taken() -> None:
+    task = next(t for t in page_world().tasks if t.walk.hops[0].relation == "died_in" and t.walk.hops[0].forward)
+    hop, gold = task.walk.hops[0], chooser(task)
+    born = document("person/x", hop.source.name, f"{hop.source.name} was born in {hop.target.name}.")
+    died = document("person/x", hop.source.name, f"{hop.source.name} died in {hop.target.name}.")
+    assert gold._option(hop, hop.source.name, born) is None
+    assert gold._option(hop, hop.source.name, died) is not None
+
+
+def test_the_entry_of_whom_a_page_is_about_is_read_when_that_page_is_put_aside() -> None:
+    task = page_world().tasks[0]
+    gold = chooser(task)
+    planner = PagePlanner(gold._state, gold, np.random.default_rng(1), patience=9, parallel=0.0)
+    planner.credibility = SimpleNamespace()  # type: ignore[assignment]
+    text = "What the yearbook of 1930 had to say about [Jon Maak](person/jon-maak)."
+    page = document("person/jon-maak-yearbook", "Jon Maak (1930 yearbook)", text)
+    assert planner.go_to_entry(0, page) == [("open", {"document": "person/jon-maak"})]
+    gold._state.seen.documents["person/jon-maak"] = document("person/jon-maak", "Jon Maak", "Jon Maak was a poet.")
+    assert planner.go_to_entry(0, page) == []
