@@ -19,6 +19,7 @@ _COMPARED = re.compile(r"  (.+?) ((?:returns|raises) .*); the test expects it to
 _ERROR = re.compile(r"  (\w+)(?:: (.*))?")
 _SHOWN = re.compile(r"(?:Changed\. )?(\S+), lines (\d+) to (\d+) of (\d+)")
 _LINE = re.compile(r" *(\d+)(?:  (.*))?")
+_OFTEN = re.compile(r"Nothing is changed: the old text stands \d+ times in ")
 _HIT = re.compile(r"(\S+?):(\d+): (.*)")
 
 
@@ -134,6 +135,11 @@ def read_lines(text: str) -> Lines | None:
     found = (_LINE.fullmatch(line) for line in rest)
     lines = {int(one.group(1)): one.group(2) or "" for one in found if one is not None}
     return Lines(shown.group(1), lines, int(shown.group(4)))
+
+
+def stands_often(text: str) -> bool:
+    """Whether an edit was refused because what it replaces stands in the file more than once."""
+    return _OFTEN.match(text) is not None
 
 
 def read_hits(text: str) -> tuple[Hit, ...]:

@@ -120,3 +120,33 @@ def test_the_teacher_reads_the_test_where_the_line_that_fails_says_nothing(
     assert done.verdict is not None
     assert done.verdict.correct
     assert ungrounded(done.prompt, done.history) == []
+
+
+ENDS = """def before_last(names):
+    place = len(names) - 2
+    return names[place]
+
+
+def last(names):
+    place = len(names) - 1
+    return names[place]
+"""
+ENDS_TESTS = 'from ends import last\n\n\ndef test_last():\n    assert last(["Ann", "Bo"]) == "Bo"\n'
+
+
+def test_a_line_that_stands_twice_is_named_with_the_one_before_it() -> None:
+    """Broken, the line reads as one above what the teacher has read: only the refusal says so."""
+    files = {"ends.py": ENDS, "tests/test_ends.py": ENDS_TESTS}
+    rows = [CodeFile(id=path, text=text, is_test=path.startswith("tests")) for path, text in files.items()]
+    failing = "tests/test_ends.py::test_last"
+    edit = Mutation(path="ends.py", start=ENDS.rindex("1"), old="1", new="2", operator="off_by_one", scope="last")
+    known = Mutated(mutation=edit, failing=(failing,), passing=1, shown_by=failing, way=())
+    task = blank_task("twice", "code", details_with(known))
+    teacher = CodeTeacher(task, CodeTeacherConfig(detour=0))
+    environment = CodeEnvironment(Project.of(rows))
+    done = rollout(teacher, environment, task, system="Act.", limits=Limits(), generator_for_turn=np.random.default_rng)
+    edits = [call.arguments["old"] for step in done.history for call in step.turn.calls if call.name == "edit_file"]
+    assert edits == ["    place = len(names) - 2", "def last(names):\n    place = len(names) - 2"]
+    assert done.verdict is not None
+    assert done.verdict.correct
+    assert ungrounded(done.prompt, done.history) == []

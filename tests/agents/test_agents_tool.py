@@ -13,9 +13,10 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Rollout
 from synth.agents.plan_view import ASK, PlanView, plan_of, reread, stands_in
 from synth.agents.scripted.config import ToolPolicyConfig, ToolTeacherConfig
-from synth.agents.scripted.tool_agent.narration import lines_about, lines_on
+from synth.agents.scripted.tool_agent.narration import as_quoted, lines_about, lines_on
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
+from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.tools import Failures
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
@@ -242,3 +243,27 @@ def test_a_view_counts_other_ways_to_the_same_thing_and_what_nobody_asked_for() 
     stray = ToolCall(id="b", name="cancel_reservation", arguments={"reservation_id": "X"})
     view.take(Step(turn=Turn(calls=(stray,)), results=(ToolResult(call_id="b", name="x", content="Cancelled."),)))
     assert [made.call for made in view.strays] == [stray]
+
+
+def test_what_was_changed_is_checked_where_such_things_are_shown() -> None:
+    """The title of a task is no title of a note: read there, it is an error that says nothing of the change."""
+    title = {"title": "Sharpen the shears"}
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
+    call = ToolCall(id="c", name="add_task", arguments=title)
+    said = ToolResult(call_id="c", name="add_task", content="Added: Sharpen the shears | Saturday")
+    added = Step(turn=Turn(calls=(call,)), results=(said,))
+
+    def looks(*names: str) -> list[str]:
+        tools = tuple(ToolSchema(name=name, description="-", parameters=schema) for name in ("add_task", *names))
+        prompt = Prompt(system="", question="Note down “Sharpen the shears”.", tools=tools)
+        view = PlanView(plan_of(TASKS[0]), prompt.question, ("add_task",), (added,))
+        turn = TurnBuilder(TASKS[0], prompt, (added,), derive_generator(7, "look"), view).check()
+        return [] if turn is None else [one.name for one in turn.calls]
+
+    assert looks("read_note", "get_task") == ["get_task"]
+    assert looks("read_note") == []
+
+
+def test_titles_are_named_as_the_request_marks_them() -> None:
+    asked = "Please make “Packing list” low priority."
+    assert as_quoted(["Packing list", "low"], asked) == ["“Packing list”", "low"]

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 
 from synth.agents.contract import History
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.reports import Failure, Hit, Lines, TestRun, read_hits, read_lines, read_report, telling
+from synth.environments.reports import (
+    Failure,
+    Hit,
+    Lines,
+    TestRun,
+    read_hits,
+    read_lines,
+    read_report,
+    stands_often,
+    telling,
+)
 from synth.sources.code.definitions import mentioned
 
 __all__ = ["Done", "Function", "Memory", "defined_name"]
@@ -77,6 +87,8 @@ class Memory:
         """Those that stand, in order."""
         self.tried: set[tuple[str, str, str]] = set()
         """(path, old, new) of every edit that was made or refused."""
+        self.several: set[tuple[str, str]] = set()
+        """(path, old) of what could not be replaced because it stands in the file more than once."""
         self.untested = False
         """Whether something was changed since the last run of the tests."""
         for step in history:
@@ -106,6 +118,8 @@ class Memory:
     def _edit(self, made: Done, result: ToolResult) -> None:
         self.tried.add((made.path, made.old, made.new))
         if result.error is not None:
+            if stands_often(result.content):
+                self.several.add((made.path, made.old))
             return
         last = self.edits[-1] if self.edits else None
         if last is not None and (last.path, last.new, last.old) == (made.path, made.old, made.new):

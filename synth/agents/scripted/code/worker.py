@@ -189,6 +189,11 @@ class Worker(ABC):
 
     def tries(self, repair: Repair) -> Turn:
         failure = self.memory.failure()
+        old, _ = self.texts(repair)
+        refused = next((one for path, one in self.memory.several if path == repair.path and old.endswith(one)), None)
+        if refused is not None:
+            self.thoughts.add("c_several", line=last_line(refused))
+            return self.edit(repair.path, *self.texts(repair))
         if failure is not None and failure.compared is not None:
             self.thoughts.add("c_call", **failure.compared)
         if repair.operator == "guard":
@@ -199,11 +204,12 @@ class Worker(ABC):
         return self.edit(repair.path, *self.texts(repair))
 
     def texts(self, repair: Repair) -> tuple[str, str]:
-        """Old and new text, with lines before it where the old one stands more than once in what was shown."""
+        """Old and new text, with lines before it where the old one stands more than once, by what was shown."""
         lines = self.memory.files[repair.path]
         shown = "\n".join(lines[number] for number in sorted(lines))
         head, at = "", repair.line
-        while shown.count(head + repair.old) > 1 and at - 1 in lines:
+        often = {old for path, old in self.memory.several if path == repair.path}
+        while (shown.count(head + repair.old) > 1 or head + repair.old in often) and at - 1 in lines:
             at -= 1
             head = f"{lines[at]}\n{head}"
         return head + repair.old, head + repair.new

@@ -190,6 +190,11 @@ def looked_up(tool: str) -> str:
     return kind.replace("_", " ") if verb in _LISTING | _SHOWING else ""
 
 
+def things_of(tool: str) -> frozenset[str]:
+    """The things that a tool deals with, by its name (``add_tasks``: task)."""
+    return frozenset(word.removesuffix("s") for word in tool.split("_")[1:])
+
+
 def listed_under(line: str, results: Sequence[ToolResult]) -> str | None:
     """What the latest observation that holds ``line`` says of the list in which that stands beside others ("Ann Bo has
     2 orders"); None where it is no such list, empty where that can't be told as it is."""
@@ -332,6 +337,11 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
             counted = f"{name} {value}" if one_of or form[:1].isdigit() else f"{form} {noun}"
             found.setdefault(f"${form}" if money else counted if count else form)
     return list(found)[:_MOST]
+
+
+def as_quoted(values: Sequence[str], text: str) -> list[str]:
+    """The values, in quotation marks where ``text`` has them so: a title is told from the words around it."""
+    return [f"“{value}”" if f"“{value}”" in text else value for value in values]
 
 
 def joined(values: Sequence[str], text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from synth.agents.plan_view import ASK, stands_in, value_at
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
+    as_quoted,
     details_of,
     joined,
     line_with,
@@ -177,7 +178,7 @@ class Reasons(Progress):
             free = self._governs(call.tool) is None and "## Policy" in self.prompt.system
             self.say_grounds(number, arguments)
             if values:
-                self.thoughts.add(self.going_on(free=free), values=listed(values))
+                self.thoughts.add(self.going_on(free=free), values=listed(as_quoted(values, self.task.question)))
             return
         if not self.history:
             from_user = [value for value in values if value in self.task.question]
@@ -192,7 +193,11 @@ class Reasons(Progress):
             self.thoughts.add("p_price")
         elif len(values) > 1 and not any(name.endswith("_id") for name in arguments):
             kinds = listed_kind(call.tool)
-            self.thoughts.add("p_search_kind" if kinds else "p_search", values=listed(values), kind=kinds)
+            self.thoughts.add(
+                "p_search_kind" if kinds else "p_search",
+                values=listed(as_quoted(values, self.task.question)),
+                kind=kinds,
+            )
         elif values:
             found = next((value for value in values if value not in self.task.question), values[0])
             # what a look has shown rather than a date that was said

@@ -11,7 +11,7 @@ from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.plan_view import ASK, PlanView, value_at
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.scripted.tool_agent.narration import answer_line, ended, said_by, shown_values
+from synth.agents.scripted.tool_agent.narration import answer_line, as_quoted, ended, said_by, shown_values, things_of
 from synth.agents.scripted.tool_agent.page_deeds import page_deeds
 from synth.agents.scripted.tool_agent.reasons import Reasons
 from synth.environments.contract import ToolCall
@@ -103,7 +103,7 @@ class TurnBuilder(Reasons):
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if values:
-            self.thoughts.add(self.going_on(free=True), values=listed(values))
+            self.thoughts.add(self.going_on(free=True), values=listed(as_quoted(values, self.task.question)))
         return self._turn([(planned.tool, arguments)])
 
     def act(self, tool: str, arguments: dict[str, Any]) -> Turn:
@@ -145,12 +145,16 @@ class TurnBuilder(Reasons):
         """Look at what was changed last; None where no look-up takes just what that call was given."""
         if self.last is None or not self.last.turn.calls:
             return None
-        given = self.last.turn.calls[-1].arguments
+        changed = self.last.turn.calls[-1]
+        given, kind = changed.arguments, things_of(changed.name)
         said = " ".join(said_by(result) for result in self.last.results)
         for tool in self.prompt.tools:
             needs = tool.parameters.get("required")
             if tool.name in self.view.changing or not isinstance(needs, list) or not needs:
                 continue
+            by_id = all(str(name).endswith("id") for name in needs)
+            if not by_id and kind and (shown := things_of(tool.name)) and kind.isdisjoint(shown):
+                continue  # the title of a task is no title of a note
             values = [given.get(str(name)) for name in needs]
             if all(isinstance(value, str) and value in said for value in values):  # what was changed, not who pays
                 self.react(())
