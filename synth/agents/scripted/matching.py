@@ -120,6 +120,7 @@ def _similarity(cue: str, sentence: str, same: _Same, without: tuple[str, ...]) 
     return float(dot / (sqrt(sum(v * v for v in a.values())) * sum(v * v for v in b.values()) ** 0.25))
 
 
+@lru_cache(maxsize=32768)
 def introduces_alias(text: str, name: str) -> bool:
     """Whether ``text`` says that something goes by ``name`` too."""
     said = r"(?:known as|called|nicknamed|alias|abbreviated|short for|formerly|also|\bor)\W+(?:the )?[\"“]?"

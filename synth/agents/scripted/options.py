@@ -40,6 +40,7 @@ _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z?][\w-]*")
 _LONGEST_TERM = 60
 
 
+@lru_cache(maxsize=65536)
 def term(line: str) -> str | None:
     """The name that a line introduces ("class pool.Thing(size)" -> "pool.Thing", "-f, --file name" -> "--file"); None
     when it is no such line."""

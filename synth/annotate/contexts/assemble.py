@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -39,7 +40,7 @@ class Block(Generic[T]):
     """Its text, or the beginning of it."""
     cut: Cut = "none"
 
-    @property
+    @cached_property
     def head(self) -> str:
         """What stands above the text: the title, unless the text begins with it."""
         return "" if self.text.lstrip("# \n").startswith(self.title) else f"{self.title}\n\n"
@@ -184,14 +185,18 @@ class _Work(Generic[T]):
         body = _SEPARATOR.join(block.rendered() for block, _ in blocks)
         message = self.frame(body)
         starts = self.tokenizer.starts(message)
-        placed: list[Placed[T]] = []
+        spans: list[tuple[int, int]] = []
         at = message.index(body)
-        for block, gold in blocks:
+        for block, _ in blocks:
             begin = at + len(block.head)
             end = begin + len(block.text)
-            first, last = (int(place) for place in np.searchsorted(starts, [begin, end], side="left"))
-            placed.append(Placed(block, gold, begin, end, first, last))
+            spans.append((begin, end))
             at = end + len(_SEPARATOR)
+        tokens = np.searchsorted(starts, np.array(spans), side="left").tolist()
+        placed = (
+            Placed(block, gold, *span, *within)
+            for (block, gold), span, within in zip(blocks, spans, tokens, strict=True)
+        )
         return Assembled(message, len(starts), tuple(placed))
 
     def _arranged(self, parts: Sequence[Block[T]], order: _Order) -> list[tuple[Block[T], bool]]:

@@ -80,11 +80,13 @@ class WordTokenizer:
         border = np.flatnonzero(kinds[1:] != kinds[:-1]) + 1
         begins = np.concatenate(([0], border)) if len(codes) else border
         lengths = np.diff(np.append(begins, len(codes)))
-        within = np.arange(len(codes)) - np.repeat(begins, lengths)  # how far into its run of one kind
-        every = _EVERY[kinds]
-        starts = (every > 0) & (within % np.maximum(every, 1) == 0)
-        starts &= (kinds != _BLANK) | np.repeat(lengths > 1, lengths)
-        return np.flatnonzero(starts)
+        kind = kinds[begins]  # of each run
+        every = _EVERY[kind]
+        counts = np.where(every > 0, (lengths + every - 1) // np.maximum(every, 1), 0)
+        counts[(kind == _BLANK) & (lengths < 2)] = 0
+        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)  # of each token in its run
+        starts: NDArray[np.int64] = np.repeat(begins, counts) + place * np.repeat(every, counts)
+        return starts
 
     def count(self, text: str) -> int:
         """See :class:`Tokenizer`."""

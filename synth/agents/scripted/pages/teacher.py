@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import inf
 
 from synth.agents.scripted.choosing import is_end
@@ -201,7 +202,7 @@ class PageGoldChooser(GoldResults):
         task = self._task
         best: tuple[float, Option] | None = None
         for sentence in document.sentences():
-            option = self._visible(sentence, task.answer_kind, (task.answer, *task.answer_aliases), None, whole=False)
+            option = _visible(sentence, task.answer_kind, (task.answer, *task.answer_aliases), None, whole=False)
             if option is not None:
                 fit = similarity(task.question, sentence.text, self._lexicon, (option.text,))
                 if best is None or fit > best[0]:
@@ -217,25 +218,7 @@ class PageGoldChooser(GoldResults):
             if kind != "entity"
             else (hop.target.name, *hop.target.aliases)
         )
-        return self._visible(sentence, kind, names, hop.target.document_id, whole=hop.target.kind in _WHOLE_PAGES)
-
-    def _visible(
-        self, sentence: Passage, kind: ValueKind, names: Sequence[str], document: str | None, *, whole: bool
-    ) -> Option | None:
-        """The gold target, if this sentence shows it."""
-        options = options_in(sentence, kind)
-        whole = whole and sentence.document != document  # a page's links to its own places do not lead to it
-        for option in options:
-            _, _, fragment = (option.place or "").partition("#")
-            named = any(names_it(text, name) for text in (option.text, fragment) for name in names if text)
-            if document is not None and option.document == document and (not fragment or named or whole):
-                return option
-        for name in sorted(names, key=lambda name: (-len(name), name)):
-            if holds(sentence.text, name) and name in sentence.text:
-                return Option(name, sentence)
-            if sentence.text.casefold().startswith(name.casefold()) and holds(sentence.text, name):
-                return Option(sentence.text[: len(name)], sentence)  # a capital, as the sentence begins with it
-        return next((o for o in options if any(judge(o.text, gold=name, kind=kind).correct for name in names)), None)
+        return _visible(sentence, kind, names, hop.target.document_id, whole=hop.target.kind in _WHOLE_PAGES)
 
     def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         hop = self._hop(clue)
@@ -340,3 +323,28 @@ def _overlaps(quote: str, sentence: str) -> bool:
         return True
     a, b = set(words(quote)), set(words(sentence))
     return len(a & b) >= 0.8 * len(a)
+
+
+@lru_cache(maxsize=32768)  # all that was read is gone through again in each turn
+def _visible(
+    sentence: Passage, kind: ValueKind, names: tuple[str, ...], document: str | None, *, whole: bool
+) -> Option | None:
+    """The gold target, if this sentence shows it."""
+    options = options_in(sentence, kind)
+    whole = whole and sentence.document != document  # a page's links to its own places do not lead to it
+    for option in options:
+        _, _, fragment = (option.place or "").partition("#")
+        named = any(names_it(text, name) for text in (option.text, fragment) for name in names if text)
+        if document is not None and option.document == document and (not fragment or named or whole):
+            return option
+    for name in sorted(names, key=lambda name: (-len(name), name)):
+        if holds(sentence.text, name) and name in sentence.text:
+            return Option(name, sentence)
+        if sentence.text.casefold().startswith(name.casefold()) and holds(sentence.text, name):
+            return Option(sentence.text[: len(name)], sentence)  # a capital, as the sentence begins with it
+    return next((o for o in options if any(_is_same(o.text, name, kind) for name in names)), None)
+
+
+@lru_cache(maxsize=32768)
+def _is_same(text: str, gold: str, kind: ValueKind) -> bool:
+    return judge(text, gold=gold, kind=kind).correct is True
