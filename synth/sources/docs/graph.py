@@ -30,10 +30,10 @@ from synth.sources.docs.defined import Page, Thing, heading_span, is_proper, is_
 from synth.sources.docs.names import Named, entry_name, group_kind, heading_name, page_kind, page_name, section_name
 from synth.sources.docs.outline import Outline
 from synth.sources.docs.relations import ANCHOR, linked_relation
+from synth.sources.docs.rows import OptionRow, kind_of_rows, option_rows
 from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
 from synth.sources.docs.values import DESCRIBING, Stated, default_in, field_in, plain_value, relation_name, since_in
-from synth.text.inflection import singular
 from synth.text.subjects import KINDS
 from synth.text.verbs import THIRD_PERSON
 
@@ -47,10 +47,7 @@ _SEE_ALSO = re.compile(r"(?:\d+\.?\s)*see also:?$", re.IGNORECASE)
 _PURPOSE = re.compile(r"(?P<name>\S+(?:, \S+)*) (?:-|—|–|--) (?P<purpose>\S.+)")
 _LEAST_SCHEMA = 3
 """So many things must have a field before it is one, and no heading of a remark."""
-_OF_NAMES = re.compile(r"(?<=\w)(?<!file|host|user|path|nick) names?$")
-"""Heads a column of names; what has them is called by the word in front: "Key name"."""
 _REMARK = re.compile(r" \((?:required|optional|default|deprecated|experimental)\)$")
-_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _NEVER_NAMES = frozenset(("default", "since", "type", "status", "version"))
 """Relations that no heading is the name of a product for."""
 _OWN_LINES = 12
@@ -268,6 +265,8 @@ class _Builder:
                 self._value(page, found[0], found[1].relation, line.start, line.end, found[1].value)
         for table in tables(page.outline, page.document.anchors):
             self._rows(page, table)
+        for row in option_rows(page.outline, [thing.start for thing in page.things]):
+            self._option(page, row)
         self._links(page)
         self._salient(page)
 
@@ -295,9 +294,8 @@ class _Builder:
                 if (since := since_in(sentence)) is not None:
                     self._value(page, thing.entity, "since", start, end, since)
                     continue
-                if (
-                    default := default_in(sentence, (thing.named.name, *thing.named.aliases))
-                ) is not None and thing.entity != page.entity:
+                default = default_in(sentence, (thing.named.name, *thing.named.aliases))
+                if default is not None and thing.entity != page.entity:
                     self._value(page, thing.entity, "default", thing.with_name(start, end), end, default)
                 if not described and line.prose and (thing.entity != page.entity or sentence.endswith(_ENDS)):
                     described = True
@@ -306,18 +304,16 @@ class _Builder:
                         begin = thing.with_name(start, end) if opens else start
                         self._edge(page, thing.entity, "described_as", begin, end, value=sentence)
 
+    def _option(self, page: Page, row: OptionRow) -> None:
+        entity = self._entity(f"{page.document.id}#~row{row.start}", row.named, page.row, page.document)
+        self._edge(page, entity, "part_of", row.start, row.end, target=page.entity)
+        self._edge(page, entity, "described_as", row.start, row.stop, value=row.said)
+        if row.default is not None:
+            self._value(page, entity, "default", row.start, row.end, row.default)
+
     def _rows(self, page: Page, table: Table) -> None:
         """A thing for each row of a table, and a fact for each cell behind its first."""
-        kind = _INNER_CAPITAL.sub(" ", section_name(table.heading[0]).name).lower().strip()
-        plain = re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+){0,2}", kind)
-        common = (
-            plain is not None
-            and " and " not in kind
-            and " or " not in kind
-            and not re.fullmatch(r"(?!file|host|user|path|nick)\w+name", kind)
-            and not is_proper(page.document.text, table.heading[0])
-        )
-        kind = group_kind(kind) or (singular(_OF_NAMES.sub("", kind)) if common else "entry")
+        kind = kind_of_rows(table.heading[0], page.document.text)
         labels = [relation_name(label) for label in table.heading]
         names = Counter(row[0].text for row in table.rows)
         if 4 * sum(1 for row in table.rows if is_remark(row[0].text)) >= len(table.rows):

@@ -245,6 +245,8 @@ def term_name(text: str, group: str) -> Named | None:
         return None
     if re.fullmatch(r"([a-z][\w-]+) \1", bare):
         bare = bare.split(" ", 1)[0]  # an option and its argument: "dscp dscp"
+    if group in ("parameter", "argument"):
+        bare = re.sub(r"(?<=\w)=[a-z]+$", "", bare)  # "separator=character" shows what it takes
     kind = group
     if re.fullmatch(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+", bare) and group in ("", "variable"):
         kind = "environment variable" if group else "constant"

@@ -39,6 +39,7 @@ _SIGNS = tuple(
         r"[a-z)],[a-z]",  # code: "cat int,label varchar()"
         r"\b(?:eg|ie|resp|incl|approx|aka)$",
         r", (?:both|all|each|every|some|many) (?:[\w-]+ ){0,4}(?:is|are|was|were|must|can|may|will|has|have)\b",
+        r", (?:do|does) not\b",
         r"\ba (?:breeze|snap|cinch)\b",
     )
 )

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from synth.tasks.docs.doubts import NOUNS, doubt, opens_with_a_noun
 from synth.text.inflection import article, third_person
+from synth.text.subjects import PLURAL_NOUNS
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
@@ -37,7 +38,7 @@ def plain(sentence: str) -> str:
     text = without_remarks(" ".join(sentence.split())).strip()
     text = _TRAILING.sub("", re.sub(r"; .*$", "", text))
     goes_on = r"(?::| —| –) .*$" if len(text) > 120 else r"(?<=[a-z]): [A-Z][a-z]* .*$"
-    text = re.sub(goes_on, "", text)
+    text = re.sub(goes_on, "", re.sub(r", (?:the )?default (?:is|being|:) .*$", "", text))
     text = re.sub(
         r"(?:,? (?:and |or )?(?:False|0|None|NULL|false) otherwise|, (?:False|0) if not"
         r"|,? (?:or )?else (?:return )?(?:False|0|None))$",
@@ -228,7 +229,8 @@ def _is_bare_verb(text: str, match: re.Match[str]) -> bool:
     """Whether a later verb has no ending: "scales maps and copy color rules", "keeps hues, adjust tone"."""
     verb, before = match["verb"], match["before"]
     listed = before is None and re.match(r"[^,]*, (?:and|or) |[^,]* (?:and|or) ", text[match.end() :]) is not None
-    return verb in VERBS and not listed and before not in VERBS and not _TO.search(text[: match.start()])
+    spliced = before is None and verb in THIRD_PERSON - PLURAL_NOUNS  # "converts on the fly, uses less space"
+    return (verb in VERBS or spliced) and not listed and before not in VERBS and not _TO.search(text[: match.start()])
 
 
 _HEAD_END = re.compile(

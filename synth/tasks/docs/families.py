@@ -210,7 +210,7 @@ class Items:
                 continue
             if edge.relation == "states" and edge.value is not None and (edge.document, edge.end) not in described:
                 quote = corpus.quote(edge)
-                said = self._words.spoken_of(quote)
+                said = self._words.spoken_of(quote, edge.document)
                 if said is not None and said.name == edge.value and (asks := self._spoken(said, edge.document)):
                     self.spoken[number] = said
                     yield Item(asks, (number,), edge.value, said.kind or said.verb)
@@ -246,7 +246,8 @@ def is_answer(value: str) -> bool:
 
 def _is_value(edge: Edge) -> bool:
     """Whether a default is a value: "same category like nearest center" says what happens, in words."""
-    return edge.relation != "default" or not re.fullmatch(r"[A-Za-z]?[a-z]+(?: [a-z-]+){2,}", edge.value or "")
+    said = edge.relation == "default" and re.fullmatch(r"default|[A-Za-z]?[a-z]+(?: [a-z-]+){2,}", edge.value or "")
+    return not said
 
 
 def _on_many_pages(corpus: Corpus) -> set[tuple[str, str | None]]:

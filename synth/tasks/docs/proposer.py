@@ -231,7 +231,7 @@ class DocsProposer:
         )
 
     def _subject(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
-        said = self._words.spoken_of(self.corpus.quote(edge))
+        said = self._words.spoken_of(self.corpus.quote(edge), edge.document)
         placed = item.family == "placed"
         asked = None if said is None else statement_question(said, placed=placed)
         if asked is None or edge.value is None:

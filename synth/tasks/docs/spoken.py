@@ -89,7 +89,8 @@ _OF_STATE = re.compile(
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
     r"(?:does|(?:is|are|was) (?:that|whether)|takes? (?:place|effect)|deals?)\b|"
-    r"(?:is|are) (?:either|neither|both|essentially|all|any|even)\b|(?:has|have) to\b|(?:is|are) written in\b"
+    r"(?:is|are) (?:either|neither|both|essentially|all|any|even|currently|always|typically)\b"
+    r"|(?:has|have) to\b|(?:is|are) written in\b"
     r"|(?:is|are) (?:highly|perfectly|extremely|fully|particularly|especially|ideally|well) [a-z]+ ?(?:to|for|in)?\b"
     r"|(?:is|are|was|were) (?:short|abbreviations?|acronyms?|synonyms?|alias(?:es)?|[a-z][A-Za-z_]* "
     r"(?:parameter|option|argument|attribute|field)s? of)\b|.* if (?:available|any|present|possible|applicable)$"

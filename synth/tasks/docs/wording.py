@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
+from synth.tasks.docs.doubts import opens_with_a_noun
 from synth.tasks.docs.english import clause, is_fragment, plain
 from synth.tasks.docs.leaks import leaks
 from synth.text.inflection import capital, imperative
@@ -197,9 +198,11 @@ class Words:
         place = self.place(found.document)
         return f"{said} {place}" if place else None
 
-    def spoken_of(self, sentence: str) -> Statement | None:
-        """What a sentence speaks of, with the kind that the pages give it; None where no question can ask for it: a
-        word of many pages, which is what they are all about."""
+    def spoken_of(self, sentence: str, row: int) -> Statement | None:
+        """What a sentence of a page speaks of, with the kind that pages give it.
+
+        None: no question can ask for it, as for what all pages are about.
+        """
         said = statement(sentence)
         if said is None or said.names:
             return said
@@ -214,7 +217,10 @@ class Words:
             return None  # "Replacement is a formatter of type X", "Automated edits to the table will fail"
         if said.verb in ("is", "was"):
             return said  # "TLS is initiated when ...": no statement of the name is spoken of
-        kinds = {self.noun(entity) for entity in self._corpus.goes_last_by(said.name)} - {None, "term", "keyword"}
+        found = self._corpus.goes_last_by(said.name)
+        if re.fullmatch("[A-Za-z]+", said.name):  # "GitHub": a hook of one page is no hook on the others
+            found = [entity for entity in found if self._corpus.entities[entity].document == row]
+        kinds = {self.noun(entity) for entity in found} - {None, "term", "keyword"}
         if said.plural and kinds:
             return None  # "BuildSteps are", of the class BuildSteps
         if (
@@ -234,6 +240,8 @@ class Words:
         kind = "function" if found.kind in _LOCAL else found.kind
         said = None
         if "\n" not in sentence and len(sentence) > 15 and not sentence.rstrip().endswith(":"):
+            if opens_with_a_noun(plain(sentence), found.kind):
+                return None
             sentence = capital(sentence.strip())
             said = (
                 self._decides(sentence, found.kind)

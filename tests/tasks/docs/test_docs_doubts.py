@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from synth.sources.docs.names import heading_name
+from synth.sources.docs.names import heading_name, term_name
 from synth.tasks.docs.doubts import doubt, opens_with_a_noun
 from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.spoken import statement_question
@@ -37,6 +38,7 @@ PAGES = {
     "<p>A replacement is made by hand, and the replacement of a wheel takes a day or two.</p>"
     "<p>Automated prints the dates of the wheel on the bottom of the vase.</p>"
     "<p>An automated wheel is fast, and most potters have an automated wheel by now.</p>",
+    "hook.html": "<h1>Hooks</h1><h2>PotHub hook</h2><p>Calls the potter of the town when a vase is sold.</p>",
     "map.html": "<h1>Maps</h1><h2>Parameters</h2><dl>"
     "<dt>gutter</dt><dd><p>Name for the outer map of all gutters.</p></dd>"
     "<dt>tilt</dt><dd><p>Either a plain angle of the vase or its slope.</p></dd>"
@@ -93,6 +95,7 @@ def test_labels_and_adjectives_are_no_answers(proposer: Any) -> None:
         ("that is cat int,label varchar of the table", "t,l"),
         ("that gives the time between two cycles, eg", "eg"),
         ("that makes a top and a bottom, both sheets are required", ", both"),
+        ("that makes a new vase of clay, do not break the old one", ", do not"),
         ("that makes the firing of clay a breeze", "a breeze"),
     ],
 )
@@ -134,6 +137,8 @@ def test_first_words_that_may_be_nouns(text: str, kind: str, noun: bool) -> None
         ("Scale the output to the input and copy color rules", None),
         ("Preserve the relative hues, adjust brightness only", None),
         ("Check all input and output operations of it", "that checks all input and output operations of it"),
+        ("Convert on the fly, uses less space of the disk", None),
+        ("Allocate a full system of the wheel, default is a small one", "that allocates a full system of the wheel"),
         ("Enable the swap of all memory: Operation is slow", "that enables the swap of all memory"),
     ],
 )
@@ -149,6 +154,7 @@ def test_later_verbs_agree_or_nothing_is_asked(sentence: str, expected: str | No
         "The calculation method is based on the method of an old potter from the north.",
         "The parent method handles any pending orders of the clay from the river.",
         "The Deferred fires with the remote instance of the wheel as its value.",
+        "Run builds in a room of the museum with a strict guard at the door.",
         "Step 3 allows you to select the vase of the museum in the list.",
         "Labels present in the sample of the kiln will be sent to the museum.",
         "The lowest layer is the register, either read directly or from afar.",
@@ -169,6 +175,7 @@ def test_what_names_nothing_is_no_subject(sentence: str) -> None:
         "Dusk is a simple structure originally developed for clay that dries at night.",
         "Solar energy is an important input of many kilns in the valley.",
         "The clay API is an interface against which various wheels of potters can be written.",
+        "Encryption is currently always on in the cellar of the old potter.",
         "WKT is abbreviation for the well-known text of the potters.",
     ],
 )
@@ -183,3 +190,41 @@ def test_a_sort_of_tool_is_no_name() -> None:
     assert heading_name("git-log command", "") is not None
     assert heading_name("ClayPoller", "setting") is None
     assert heading_name("clay_poller", "setting") is not None
+
+
+def test_rows_of_options_without_headings_are_read(tmp_path: Path) -> None:
+    rows = (
+        ("-d, --dry", "keep the glaze of the vase out of the kiln (default: kept)"),
+        ("--lid NAME", "use NAME for the lid of the vase (default: ‘dome’)"),
+        ("width=number", "sets the width of the vase on the table"),
+    )
+    body = "".join(f"<tr><td></td><td>{name}</td><td>{said}</td></tr>" for name, said in rows)
+    page = f"<html><body><h1>Vases</h1><table>{body}</table></body></html>"
+    corpus = build(tmp_path, site() | {"vases.html": page}).proposer().corpus
+    said = {
+        (corpus.entities[e.subject].name, e.relation): e.value
+        for e in corpus.edges
+        if corpus.columns.ids[e.document] == "vases.html"
+    }
+    assert said["--dry", "described_as"] == "Keep the glaze of the vase out of the kiln (default: kept)"
+    assert ("--dry", "default") not in said
+    assert said["--lid", "default"] == "dome"
+    assert not any(name.startswith("width") for name, _ in said)
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "name"),
+    [("separator=character", "parameter", "separator"), ("memory=memory in MB", "parameter", "memory")],
+)
+def test_what_a_parameter_takes_is_no_part_of_its_name(text: str, group: str, name: str) -> None:
+    named = term_name(text, group)
+    assert named is not None
+    assert named.name == name
+
+
+def test_a_kind_that_one_page_gives_is_not_used_on_another(proposer: Any) -> None:
+    words, corpus = proposer._words, proposer.corpus
+    row = next(row for row, name in enumerate(corpus.columns.ids) if name == "hook.html")
+    sentence = "PotHub shows the list of all vases in the museum of the town."
+    assert words.spoken_of(sentence, row).kind == "hook"
+    assert words.spoken_of(sentence, row - 1).kind == ""
