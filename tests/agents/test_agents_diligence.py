@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from graph_world import page_world, set_world
+from graph_world import graph_world, page_world, set_world
 
 from synth.agents.contract import History
 from synth.agents.grounding.said import says
@@ -19,7 +19,7 @@ from synth.agents.scripted.phrases import PHRASES
 from synth.agents.scripted.players import world_lexicon
 from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.seen import Seen, SeenDocument
-from synth.agents.scripted.state import State
+from synth.agents.scripted.state import State, state_of
 from synth.environments.observed import observe
 from synth.environments.passages import passages_of
 from synth.environments.shown import Hit
@@ -142,3 +142,44 @@ def test_the_entry_of_whom_a_page_is_about_is_read_when_that_page_is_put_aside()
     assert planner.go_to_entry(0, page) == [("open", {"document": "person/jon-maak"})]
     gold._state.seen.documents["person/jon-maak"] = document("person/jon-maak", "Jon Maak", "Jon Maak was a poet.")
     assert planner.go_to_entry(0, page) == []
+
+
+def test_no_further_page_of_facts_is_read_once_the_candidate_was_seen() -> None:
+    world, seen_before = graph_world(), []
+    for task in world.tasks:
+        history = world.play(task, "teacher", detour=0.0).history
+        for turn, step in enumerate(history):
+            for call in step.turn.calls if any("page" in call.arguments for call in step.turn.calls) else ():
+                state = state_of(read_task(task), history[:turn])
+                number = state.open_clue()
+                value = state.values.get(state.reading.clues[number].target) if number is not None else None
+                entity = call.arguments.get("entity"), call.arguments.get("relation")
+                fans = [fan for (one, label), fan in state.seen.fans.items() if (one, label.split(" ")[0]) == entity]
+                ends = {end.id for fan in fans for end in fan.ends()}
+                seen_before += [(task.id, turn)] if value is not None and value.place in ends else []
+    assert not seen_before
+
+
+def test_what_was_tried_from_a_page_is_told_from_a_page_that_leads_nowhere() -> None:
+    task = page_world().tasks[0]
+    gold = chooser(task)
+    planner = PagePlanner(gold._state, gold, np.random.default_rng(1), patience=9, parallel=0.0)
+    page = document("person/x", "Jon Maak", "Jon Maak was born in Velt.")
+    gold._state.seen.documents["person/x"] = page
+    assert not planner._has_tried(0, "Velt", None)
+    gold._state.dismissed.add((0, "person/x"))
+    assert planner._has_tried(0, "Velt", None)
+    assert not planner._has_tried(0, "Orl", None)
+    assert not set(PHRASES["used_up"]) & set(PHRASES["dead_end"])
+
+
+def test_a_page_that_leaves_a_condition_open_is_spoken_of_before_another_is_read() -> None:
+    """The page of a candidate that was just read, before the other side of the condition is looked up."""
+    silent = 0
+    for task, history in played():
+        for step in history[1:]:
+            thought = step.turn.thought or ""
+            opens = [call for call in step.turn.calls if call.name in ("search", "open")]
+            if task.walk.shape == "intersection" and opens:
+                silent += says(("silent", "names_others"), thought) is not None
+    assert silent > 0

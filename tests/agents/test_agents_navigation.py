@@ -10,10 +10,12 @@ import pyarrow as pa
 
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.consistency import inconsistencies
+from synth.agents.grounding.said import says
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.credibility import CredibilityCheck, doubt_about
 from synth.agents.scripted.pages.narration import PageNarration
+from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.players import ScriptedTeacher, world_lexicon
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.trajectory import history_of, to_row
@@ -150,6 +152,31 @@ def test_doubt_is_read_off_the_page() -> None:
     alone = doubt_about(_document("The mayor of Keld is [illegible]. It rains."), "height", "Keld", {})
     assert alone is not None
     assert alone.claim == alone.mark
+
+
+def test_the_opening_of_a_page_is_not_its_claim() -> None:
+    page = _document(
+        "A wall chart about the city of Keld. It says that Keld lies in Orl. The teacher asks for a correction."
+    )
+    found = doubt_about(page, "the city of Keld", "", {})
+    assert found is not None
+    assert found.claim.text == "It says that Keld lies in Orl."
+
+
+def test_a_page_that_keeps_to_what_it_says_is_said_to() -> None:
+    state: Any = SimpleNamespace(
+        reading=SimpleNamespace(clues=[SimpleNamespace(cue="lies in")], question="Where?"),
+        seen=SimpleNamespace(documents={}),
+    )
+    told = {
+        "The first half was challenged by readers, and the editors stand by it.": "doubt_upheld",
+        "The first half was withdrawn.": "doubt_mark",
+    }
+    for mark, intent in told.items():
+        thoughts = Thoughts("Where?", derive_generator(1, mark), terse=False)
+        page = _document(f"The paper returns to Keld. Keld lies in Orl. {mark}")
+        assert CredibilityCheck(state, {}).rejects(0, "", page, thoughts)
+        assert says((intent,), thoughts.text()), thoughts.text()
 
 
 def test_every_cue_of_a_written_page_raises_a_doubt() -> None:

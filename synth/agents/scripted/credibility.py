@@ -22,6 +22,8 @@ __all__ = ["CredibilityCheck", "Doubt", "doubt_about"]
 
 _MARKS = re.compile("|".join(phrases("doubts")["marks"]), re.IGNORECASE)
 """Words by which a text in plain English says that it should be taken with care."""
+_UPHELD = re.compile("|".join(phrases("doubts")["upheld"]), re.IGNORECASE)
+"""Words by which a text keeps to what somebody doubted."""
 _FITS = 0.25
 """How well a sentence must fit the words of the question to be what a page says about it."""
 
@@ -40,15 +42,16 @@ class Doubt:
 def doubt_about(document: SeenDocument, cue: str, name: str, lexicon: Lexicon) -> Doubt | None:
     """The doubt that ``document`` itself raises, where it raises one: read from its sentences alone.
 
-    The claim is the sentence that fits ``cue`` best; where none fits, the one before a mark further down, which speaks
-    of it; else the mark stands alone.
+    The claim is the sentence that fits ``cue`` best, of those between the opening and a mark further down, which speaks
+    of them; where none fits, the one before that mark; else the mark stands alone.
     """
     sentences = [s for s in document.sentences() if s.text != s.heading and fold(s.text) != fold(document.title)]
     at = next((n for n, sentence in enumerate(sentences) if _MARKS.search(sentence.text)), None)
     if at is None:
         return None
     fits = [0.0 if n == at else similarity(cue, s.text, lexicon, (name,)) for n, s in enumerate(sentences)]
-    best = max(range(len(sentences)), key=lambda n: (fits[n], -n))
+    told = range(1, at) if at > 1 else range(len(sentences))  # what a text opens with says what it is about
+    best = max(told, key=lambda n: (fits[n], -n))
     if fits[best] >= _FITS:
         return Doubt(sentences[best], sentences[at])
     alone = at < 2 or "[" in sentences[at].text
@@ -75,7 +78,9 @@ class CredibilityCheck:
         alone = found.claim == found.mark
         if not alone:
             thoughts.add("doubt_claim", quote=_quoted(found.claim), title=short(page.title))
-        thoughts.add("doubt_alone" if alone else "doubt_mark", quote=_quoted(found.mark), title=short(page.title))
+        upheld = not alone and _UPHELD.search(found.mark.text) is not None
+        intent = "doubt_alone" if alone else "doubt_upheld" if upheld else "doubt_mark"
+        thoughts.add(intent, quote=_quoted(found.mark), title=short(page.title))
         if name and not any(same_name(other.title, name) for other in self._state.seen.documents.values()):
             thoughts.add("doubt_check", name=name)
         return True

@@ -154,16 +154,16 @@ class TurnPlanner(ABC):
         """Say what was read that speaks against what ``unknown``, a ``kind``, was settled as; False, and nothing is
         said, where nothing does."""
 
-    def _dead_end(self, clue: Clue, name: str) -> list[Call] | None:
-        """Nothing leads on from ``name``: go back to where it came from."""
+    def _dead_end(self, clue: Clue, name: str, *, tried: bool = False) -> list[Call] | None:
+        """Nothing leads on from ``name``, or nothing that was ``tried``: go back to where it came from."""
         if clue.source is None:
             return None
-        self._say_dead_end(clue, name)
+        self._say_dead_end(clue, name, tried=tried)
         self.note("dismiss", name)
         return []
 
-    def _say_dead_end(self, clue: Clue, name: str) -> None:
-        self.thoughts.add("dead_end", name=name)
+    def _say_dead_end(self, clue: Clue, name: str, *, tried: bool) -> None:
+        self.thoughts.add("used_up" if tried else "dead_end", name=name)
 
     def _finish(self) -> Turn:
         """All clues are settled: a last look, or the answer."""

@@ -52,9 +52,11 @@ class GraphNarration(SetQuestions):
         said = "g_wrong_plain" if dangling(cue) or '"' in cue else "g_wrong_relation"
         self.thoughts.add(said, relation=way.label, names=some(ends), cue=cue)
 
-    def _say_dead_end(self, clue: Clue, name: str) -> None:
+    def _say_dead_end(self, clue: Clue, name: str, *, tried: bool) -> None:
         cue = strip(clue.cue)
-        if dangling(cue) or '"' in cue:
+        if tried:
+            self.thoughts.add("used_up", name=name)
+        elif dangling(cue) or '"' in cue:
             self.thoughts.add("dead_end", name=name)
         else:
             self.thoughts.add("g_dead_end", name=name, cue=cue)

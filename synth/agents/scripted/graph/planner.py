@@ -27,6 +27,8 @@ from synth.text.words import fold
 
 __all__ = ["GraphPlanner"]
 
+_FEW = 3  # facts that are read at a glance
+
 
 class GraphPlanner(GraphNarration):
     """Makes one turn; a new one is made for each."""
@@ -37,6 +39,8 @@ class GraphPlanner(GraphNarration):
         super().__init__(*args, **options)
         self._read_for: dict[tuple[str, str], int] = {}
         """(entity, relation) -> the clue that its facts were used for in this turn."""
+        self._sought: str | None = None
+        """The entity that is looked for among facts: once it was seen, no more of them are read."""
 
     # One clue.
 
@@ -62,7 +66,7 @@ class GraphPlanner(GraphNarration):
                 ends = common
         chosen = self.chooser.end(number, ends) if ends else None
         if chosen is None:
-            return self._nothing(number, clue, name, entity)
+            return self._dead_end(clue, name, tried=True) if again else self._nothing(number, clue, name, entity)
         return self._settle(number, chosen, ends, again=again)
 
     def _nothing(self, number: int, clue: Clue, name: str, entity: str) -> list[Call] | None:
@@ -233,7 +237,8 @@ class GraphPlanner(GraphNarration):
             intent = "g_triples_among" if beside else "g_triples" if clear else "g_guess"
             return Need([_triples(entity, way)], intent, slots | {"others": beside})
         page = fan.unread
-        if page is not None and self.chooser.reads_on(number, fan):
+        shown = self._sought is not None and any(end.id == self._sought for end in fan.ends())
+        if page is not None and not shown and self.chooser.reads_on(number, fan):
             slots = {"name": name, "relation": way.relation, "page": page, "total": fan.total}
             return Need([_triples(entity, way, page)], "g_triples_next", slots)
         return fan.ends()
@@ -287,12 +292,14 @@ class GraphPlanner(GraphNarration):
     # Conditions.
 
     def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
-        if not clue.value:
+        if not clue.value and not self._is_nearer(number, name, hint, value):
             entity = self.entity(number, name, hint)
             if isinstance(entity, Need):
                 return entity
             if entity is not None:
+                self._sought = value.place
                 found = self.facts(number, entity, name, source=True)
+                self._sought = None
                 if isinstance(found, Need):
                     return found
                 return self._meets(number, name, value, found or [], source=True)
@@ -302,6 +309,17 @@ class GraphPlanner(GraphNarration):
         if isinstance(found, Need):
             return found
         return self._meets(number, name, value, found or [], source=False)
+
+    def _is_nearer(self, number: int, name: str, hint: str | None, value: Value) -> bool:
+        """Whether a listed candidate has few facts that decide, and none were read from the other side: a country has
+        many citizens, and each of them has one country."""
+        own = self.seen.listed.get(value.place or "")
+        entity = hint or next((hit.document for hit in self._hits(number, name) if same_name(hit.title, name)), None)
+        read = any((entity, label) in self.seen.fans for label in self.seen.listed.get(entity or "", {}))
+        if own is None or value.place is None or read:
+            return False
+        way = self.chooser.relation(number, value.place, list(own.values()), source=False)
+        return way is not None and way.facts <= _FEW
 
     def _meets(self, number: int, name: str, value: Value, ends: Sequence[Far], *, source: bool) -> bool:
         fact = self.chooser.meets(number, name, value, ends, source=source)

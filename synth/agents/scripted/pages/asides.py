@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from synth.agents.scripted.matching import short
 from synth.agents.scripted.pages.narration import PageNarration
 from synth.agents.scripted.pages.speaking import entry_behind
 from synth.agents.scripted.seen import SeenDocument
@@ -26,3 +27,23 @@ class Asides(PageNarration):
             return []
         self.thoughts.add("open_link", name=entry.text)
         return [("open", {"document": entry.document})]
+
+    def _has_tried(self, number: int, name: str, page: SeenDocument | None) -> bool:
+        """Whether something that leads on from ``name`` was read and put aside."""
+        if page is not None and self.chooser.states(number, page):
+            return True
+        gone = [d for d in self.seen.documents.values() if self.state.is_dismissed(number, d.title, d.document)]
+        return any(self._speaking_of(name, one) for one in gone)
+
+    def _leave_open(self, number: int, name: str, hint: str | None, page: SeenDocument) -> None:
+        """Say of the page of a candidate that was just read, before the other side of a condition is read for it, that
+        it does not decide."""
+        read = any(
+            self.chooser.is_source(number, name, one) or one.document == hint for one in self.seen.documents.values()
+        )
+        if read or not self._just_read(page) or self.thoughts.names(short(page.title)):
+            return
+        if self._speaking_of(name, page):
+            return
+        others = self.chooser.states(number, page)
+        self.thoughts.add("names_others" if others else "silent", title=short(page.title), name=name)

@@ -164,7 +164,8 @@ class CrossChecking(PageReader):
                 # Who is rector of a university need not have studied there.
                 if led and all(self.chooser.denies(number, sentence) for number in led):
                     continue
-                if any(other and other in sentence.text for other in others - {value.name}) and quotable(sentence.text):
+                whole = quotable(sentence.text) and sentence.text.endswith((".", "!", "?"))  # and no title
+                if whole and any(other and other in sentence.text for other in others - {value.name}):
                     self.thoughts.add("verified_says", quote=sentence.text)
                     return
         last = self.seen.finds[-1] if self.seen.finds else None

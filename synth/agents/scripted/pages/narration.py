@@ -91,6 +91,7 @@ class PageNarration(LongDocuments):
             elif (clue.span is not None or clue.value) and not dangling(cue) and '"' not in cue:
                 self.thoughts.add("dismiss_why_unsaid", title=value.name, cue=cue)
             elif not said:
+                self._say_others(number, name, value)
                 about = f"“{name}”" if clue.value else name
                 self.thoughts.add("dismiss_why_silent", title=value.name, name=about)
             return
@@ -103,6 +104,14 @@ class PageNarration(LongDocuments):
             elif not self._speaking_of(value.name, current):
                 self.thoughts.add("names_others", title=short(current.title), name=short(value.name))
         self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
+
+    def _say_others(self, number: int, name: str, value: Value) -> None:
+        """That the other side of a condition was read, too, and names others."""
+        for page in self.seen.documents.values():
+            other = page.document != value.document and self.chooser.is_source(number, name, page)
+            if other and self.chooser.states(number, page) and not self._speaking_of(value.name, page):
+                self.thoughts.add("names_others", title=short(page.title), name=short(value.name))
+                return
 
     def _just_read(self, page: SeenDocument) -> bool:
         return page.turns[-1] == self.seen.turns - 1

@@ -185,14 +185,14 @@ class PageReader(Asides):
                 self.thoughts.add(said)
             elif todo[0][0] in self.state.reading.pages:
                 self.thoughts.add("search_told", name=todo[0][0])
-            elif name:
+            elif name and not clue.value:
                 self.thoughts.add("search_reverse", name=name)
             else:
-                if not clue.cue.startswith(("of ", "in ")):  # it says where, and is no description
+                if not name and not clue.cue.startswith(("of ", "in ")):  # it says where, and is no description
                     self.thoughts.add("plan_described", cue=strip(clue.cue))
                 self.thoughts.add("search_described")
             return [search_call(*todo[0])]
-        return self._dead_end(clue, name)
+        return self._dead_end(clue, name, tried=self._has_tried(number, name, page))
 
     def searched(self, queries: Sequence[Query]) -> tuple[list[Search], list[Query]]:
         """The searches that were made of ``queries``, and those that are left."""
@@ -313,6 +313,8 @@ class PageReader(Asides):
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()
         for side in sides:
+            if side == self._reach_source and page is not None and not clue.every:
+                self._leave_open(number, name, hint, page)
             calls = side(number, name, hint, value)
             if calls:
                 return Need(calls)
