@@ -59,7 +59,7 @@ class Contexts(RowStage[ContextsConfig, Task]):
     question and evidence by words, with neighbours of the gold pages by their vectors, and with random pages."""
 
     name = "contexts"
-    version = 12
+    version = 13
     config_type = ContextsConfig
     reads = ("tasks", "documents", "index", "distractors", "vectors")
     writes: ClassVar[Mapping[str, type[Row]]] = {"contexts": ContextRow}
@@ -182,6 +182,9 @@ class _Pages:
         self._by_row: dict[int, Page] = {}
         self._held = 0
         self._allowed: dict[Split, NDArray[np.int64]] = {}
+        # Rows are read faster together than one by one.
+        if (pc.sum(pc.utf8_length(documents.arrow["text"])).as_py() or 0) <= _KEPT:
+            self._by_row = {number: self._keep(Page(row)) for number, row in enumerate(documents.rows())}
 
     def by_id(self, name: str) -> Page | None:
         page = self._known.get(name)

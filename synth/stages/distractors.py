@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from synth.annotate.contexts.admit import PageWords
 from synth.annotate.distractors.neighbours import near_pages
 from synth.annotate.distractors.retrieved import retrieved_pages, walk_pages
 from synth.annotate.distractors.rows import distractor_rows
+from synth.environments.identifiers import Identifiers
 from synth.retrieval.bm25 import Bm25Index, Hit
 from synth.retrieval.dense import DenseIndex
 from synth.retrieval.encoder import Encoder
@@ -31,6 +32,13 @@ _CACHED = 2048
 """Pages whose words are kept."""
 
 
+class _Text(NamedTuple):
+    """What is needed of a page."""
+
+    title: str
+    text: str
+
+
 class EmbedConfig(StageConfig):
     encoder: Implementation
     """Makes the encoder."""
@@ -40,7 +48,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
     """A vector per document."""
 
     name = "embed_documents"
-    version = 11
+    version = 12
     config_type = EmbedConfig
     reads = ("documents",)
     arrays = "vectors"
@@ -74,7 +82,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
     """Task by task: all runs of a task belong together."""
 
     name = "distractors"
-    version = 12
+    version = 13
     config_type = DistractorsConfig
     reads: ClassVar[tuple[str, ...]] = ("tasks", "documents", "index", "vectors")
     optional: ClassVar[tuple[str, ...]] = (*_RUNS, "planted_misinformation")
@@ -91,8 +99,9 @@ class Distractors(RowStage[DistractorsConfig, Task]):
         super().__init__(config, context)
         inputs = context.inputs
         self._runs = [RowsByKey(inputs.table(name), "task_id") for name in _RUNS if name in inputs]
-        self._documents = RowsByKey(inputs.table("documents"), "id")
-        self._ids = inputs.table("documents").arrow.column("id")
+        documents = inputs.table("documents").arrow
+        self._ids, self._titles, self._texts = (documents.column(name) for name in ("id", "title", "text"))
+        self._rows = Identifiers(self._ids)
         self._pages: dict[str, PageWords] = {}
         self._bm25 = Bm25Index(inputs.arrays("index"))
         self._dense = DenseIndex(inputs.arrays("vectors"), config.encoder.make(), config.index)
@@ -163,10 +172,11 @@ class Distractors(RowStage[DistractorsConfig, Task]):
         """The words of a page, from a small cache: popular pages are near many tasks."""
         known = self._pages.get(document_id)
         if known is None:
-            found = self._documents.rows(document_id)
-            if not found:
+            row = self._rows.row(document_id)
+            if row is None:
                 return None
             if len(self._pages) >= _CACHED:
                 self._pages.pop(next(iter(self._pages)))
-            known = self._pages[document_id] = PageWords(found[0])
+            title, text = (str(column[row].as_py()) for column in (self._titles, self._texts))
+            known = self._pages[document_id] = PageWords(_Text(title, text))
         return known

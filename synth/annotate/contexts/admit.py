@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Protocol
 
 from synth.annotate.contexts.sentences import sentence_ends
-from synth.schemas.documents import Document
 from synth.schemas.row import Split
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.text import value_forms
@@ -25,12 +25,20 @@ def may_hold(split: Split, partition: Split) -> bool:
     return order.index(partition) <= order.index(split)
 
 
+class _Text(Protocol):
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
 class PageWords:
     """The words of a page, in the form in which mentions are looked for."""
 
     __slots__ = ("sentences", "text", "title", "words")
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: _Text) -> None:
         self.text = document.text
         self.title = _padded(document.title)
         self.words = _padded(document.text)

@@ -82,11 +82,12 @@ class WordTokenizer:
         lengths = np.diff(np.append(begins, len(codes)))
         kind = kinds[begins]  # of each run
         every = _EVERY[kind]
-        counts = np.where(every > 0, (lengths + every - 1) // np.maximum(every, 1), 0)
-        counts[(kind == _BLANK) & (lengths < 2)] = 0
-        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)  # of each token in its run
-        starts: NDArray[np.int64] = np.repeat(begins, counts) + place * np.repeat(every, counts)
-        return starts
+        first = begins[(every > 0) & ((kind != _BLANK) | (lengths > 1))]
+        # Few runs hold more than one token: only these are divided.
+        long = (lengths > every) & (every > 0)
+        begins, every, more = begins[long], every[long], (lengths[long] - 1) // every[long]
+        place = np.arange(1, more.sum() + 1) - np.repeat(np.cumsum(more) - more, more)  # of each token in its run
+        return np.sort(np.concatenate((first, np.repeat(begins, more) + place * np.repeat(every, more))), kind="stable")
 
     def count(self, text: str) -> int:
         """See :class:`Tokenizer`."""
