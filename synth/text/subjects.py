@@ -83,7 +83,7 @@ _NO_NAMES = frozenset(
     "additional complex original generated named given resulting corresponding appropriate relevant itself different "
     "nb always never possible available supported diagram details information documentation instructions "
     "alice bob carol dave mallory foo bar baz "
-    "further argument arguments operand operands actual following this that these already yet".split()
+    "further argument arguments operand operands actual created following this that these already yet".split()
 )
 """Words that name nothing a question could ask for."""
 
@@ -152,6 +152,9 @@ def _stated(match: re.Match[str]) -> Statement | None:
     ordered = not article and len(words) == 1 and words[0].lower() in VERBS and verb in THIRD_PERSON
     if ordered and re.match(r"(?:in|of|for|from|to|on|with|without|by|at)\b", match["rest"]):
         return None  # "Run builds in a sandbox"
+    first, _, after = match["rest"].partition(" ")
+    if first in THIRD_PERSON and verb in THIRD_PERSON and after.partition(" ")[0] not in FUNCTION_WORDS:
+        return None  # "Topic exchanges matches routing keys"
     if _NUMBERED.fullmatch(" ".join(words)):
         return None  # "Step 3"
     if article == "The" and not kind and len(words) == 1 and re.fullmatch(r"[A-Z][a-z]+", words[0]):

@@ -21,8 +21,12 @@ NOUNS = frozenset(
 _OPENS = NOUNS | frozenset("cover scale increment form plot measure step color colour sample base range".split())
 _LOOKS_FOR = frozenset("search test check look wait listen watch".split())
 """Behind these a preposition says nothing: "Search for files", where "Name for output map" has no verb."""
-_HOLDERS = frozenset("parameter argument setting variable field attribute property column key member constant".split())
-"""Kinds whose things are described by what they hold, so that a word that may be a noun is one: "Map name"."""
+_HOLDERS = frozenset(
+    "parameter argument setting variable field attribute property column key member constant class exception "
+    "type".split()
+)
+"""Kinds whose things are described by what they hold or are, so that a word that may be a noun is one: "Map name", and
+"Test helpers" of a class."""
 _DETERMINED = re.compile(
     r" (?:(?:the|an?|its|any|all|each|every|no|none|only|that|whether|how|what|to|up|out)\b|[A-Z\d‘'\"])"
 )

@@ -246,6 +246,8 @@ def is_answer(value: str) -> bool:
 
 def _is_value(edge: Edge) -> bool:
     """Whether a default is a value: "same category like nearest center" says what happens, in words."""
+    if edge.value is not None and edge.value.startswith(("[", "{", "(", "<")):
+        return False  # a list, or what a reader is to fill in
     said = edge.relation == "default" and re.fullmatch(r"default|[A-Za-z]?[a-z]+(?: [a-z-]+){2,}", edge.value or "")
     return not said
 

@@ -91,7 +91,7 @@ class Joined:
             asked = statement_question(said)
             if home is None or asked is None or len(asked[1]) > _LONGEST or "," in asked[1]:
                 continue
-            kind = self._words.noun(home) or said.kind
+            kind = (self._words.noun(home) and said.kind) or self._words.noun(home) or said.kind
             if kind and (asked[0].startswith("Which ") or asked[0] == f"What {asked[1]}?"):
                 self._spoken[home].append(_Spoken(number, kind, f"that {asked[1]}"))
         for entity, (number, clause) in self._items.all_said():

@@ -120,7 +120,7 @@ class Shapes:
     def __init__(self, corpus: Corpus, words: Words, items: Items, judge: Judge, stage: str) -> None:
         self._judge, self._words, self._row_of = judge, words, corpus.row_of
         self._ordinal = {entity.id: entity.ordinal for entity in corpus.entities}
-        edges = list(_edges(corpus, items))
+        edges = _of_one_form(list(_edges(corpus, items)))
         called = [_called(corpus, words, entity.ordinal) for entity in corpus.entities]
         self.sizes = Counter(
             corpus.columns.partitions[edge.document]
@@ -248,6 +248,15 @@ def _edges(corpus: Corpus, items: Items) -> Iterator[Edge]:
             # What is written like a number need not be one: "2.10" comes after "2.9".
             kind = "text" if edge.relation == "since" else edge.value_kind
             yield edge if kind == edge.value_kind else edge.model_copy(update={"value_kind": kind})
+
+
+def _of_one_form(edges: Sequence[Edge]) -> list[Edge]:
+    """Without the facts of a relation that has things as its objects elsewhere, or values: a field "Returns: int" of a
+    manual whose sentences say which class is returned. What is rarer goes."""
+    forms: dict[str, Counter[bool]] = defaultdict(Counter)
+    for edge in edges:
+        forms[edge.relation][edge.object >= 0] += 1
+    return [edge for edge in edges if forms[edge.relation].most_common(1)[0][0] is (edge.object >= 0)]
 
 
 def _called(corpus: Corpus, words: Words, entity: int) -> str | None:

@@ -42,6 +42,7 @@ _OUTSIDE = re.compile(
     r"|, (?:but|so|while|whereas|yet) | but (?:the|it|an?|this|not all) |[a-z]—[a-z]"
     r"|\b(?:for|in|on|of|to|with|by|from|at|into) that (?!is\b|are\b)|\bthat (?!used|based|needed)[a-z]+ed "
     r"(?!by|to|in|the|an?|for|with|on|from|as|at)[a-z]+"
+    r"|\bthe (?:function|method|command|tool|program)\b(?! of| that| which| is| [a-z]+ed)|, by default\b"
     r"|\bnot because\b|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"

@@ -121,6 +121,7 @@ def test_articles_of_acronyms_and_of_sounds_are_right(words: str) -> None:
         ("Scale factor for heights", "parameter", True),
         ("Point and centroid symbol", "parameter", True),
         ("Cover values extracted from the labels", "option", True),
+        ("Test helpers for the wheels of a potter", "class", True),
         ("Search for vases in the kiln", "option", False),
         ("Limit the heat of the kiln", "parameter", False),
         ("Print and close the list", "option", False),
@@ -155,6 +156,8 @@ def test_later_verbs_agree_or_nothing_is_asked(sentence: str, expected: str | No
         "The parent method handles any pending orders of the clay from the river.",
         "The Deferred fires with the remote instance of the wheel as its value.",
         "Run builds in a room of the museum with a strict guard at the door.",
+        "Clay exchanges matches routing keys of the potters by words with dots.",
+        "Created overview is stored in the museum and is not affected by light.",
         "Step 3 allows you to select the vase of the museum in the list.",
         "Labels present in the sample of the kiln will be sent to the museum.",
         "The lowest layer is the register, either read directly or from afar.",
@@ -176,6 +179,8 @@ def test_what_names_nothing_is_no_subject(sentence: str) -> None:
         "Solar energy is an important input of many kilns in the valley.",
         "The clay API is an interface against which various wheels of potters can be written.",
         "Encryption is currently always on in the cellar of the old potter.",
+        "ClayGIS extends the function to support all common kinds of vases.",
+        "Kiln paths are relative to the hall, by default the hall of the potter.",
         "WKT is abbreviation for the well-known text of the potters.",
     ],
 )
@@ -228,3 +233,29 @@ def test_a_kind_that_one_page_gives_is_not_used_on_another(proposer: Any) -> Non
     sentence = "PotHub shows the list of all vases in the museum of the town."
     assert words.spoken_of(sentence, row).kind == "hook"
     assert words.spoken_of(sentence, row - 1).kind == ""
+
+
+def test_the_subject_of_a_book_is_no_answer(tmp_path: Path) -> None:
+    said = "stores the drawings of all vases in the cellar of the museum."
+    lids = said.replace("vases", "lids")
+    book = f"<html><body><h1>KilnDB 3 Manual</h1><p>KilnDB {said}</p><p>PotServer {lids}</p></body></html>"
+    words = build(tmp_path, {"book.html": book}).proposer()._words
+    assert words.spoken_of(f"KilnDB {said}", 0) is None
+    assert words.spoken_of(f"PotServer {said}", 0) is not None
+
+
+def test_a_relation_with_things_and_values_keeps_the_commoner_form(tmp_path: Path) -> None:
+    """A field "Returns" of some functions, and sentences that say of which class the others return an object."""
+    files = site()
+    cells = "".join(f"<tr><td>fold_{n}</td><td>type{n}</td></tr>" for n in range(6))
+    head = "<tr><th>Function</th><th>Returns</th></tr>"
+    table = f"<table><thead>{head}</thead><tbody>{cells}</tbody></table>"
+    entry = (
+        "<dl class='py function'><dt class='sig' id='f.open'>f.open(x)</dt><dd><p>Return a new "
+        "<a href='lib/quarn.html#quarn.work_quarn'>quarn.work_quarn</a> object of a vase.</p></dd></dl>"
+    )
+    files["fold.html"] = f"<html><body><h1>Folds</h1><p>All returns at a glance.</p>{table}{entry}</body></html>"
+    proposer = build(tmp_path, files).proposer()
+    forms = {edge.object >= 0 for edge in proposer.corpus.edges if edge.relation == "returns"}
+    assert forms == {True, False}
+    assert [one for index in range(60) if hasattr(one := proposer.shapes.propose(index, 3), "draft")]
