@@ -18,8 +18,9 @@ from synth.agents.scripted.pages.teacher import PageGoldChooser
 from synth.agents.scripted.phrases import PHRASES
 from synth.agents.scripted.players import world_lexicon
 from synth.agents.scripted.reading import read_task
-from synth.agents.scripted.seen import Seen, SeenDocument
+from synth.agents.scripted.seen import Search, Seen, SeenDocument
 from synth.agents.scripted.state import State, state_of
+from synth.agents.scripted.wording import is_noun_phrase
 from synth.environments.observed import observe
 from synth.environments.passages import passages_of
 from synth.environments.shown import Hit
@@ -183,3 +184,38 @@ def test_a_page_that_leaves_a_condition_open_is_spoken_of_before_another_is_read
             if task.walk.shape == "intersection" and opens:
                 silent += says(("silent", "names_others"), thought) is not None
     assert silent > 0
+
+
+def test_a_line_with_the_names_of_the_evidence_that_says_something_else_is_no_evidence() -> None:
+    task = next(t for t in page_world().tasks if t.walk.hops[0].relation == "founded_by" and t.walk.hops[0].evidence)
+    hop, gold = task.walk.hops[0], chooser(task)
+    evidence = hop.evidence.model_copy(update={"quote": "Maak founded the Jaazash Mercury."})
+    hop = hop.model_copy(update={"evidence": evidence})
+    wrote, founded = passages_of("Maak wrote for the Jaazash Mercury. Maak founded the Jaazash Mercury.", "d", "", 1)
+    assert not gold._is_evidence(hop, wrote)
+    assert gold._is_evidence(hop, founded)
+
+
+@pytest.mark.parametrize("cue", ["which language does Jon Maak's country use", "how long is the river's course"])
+def test_a_question_is_no_noun_phrase(cue: str) -> None:
+    assert not is_noun_phrase(cue)
+    assert is_noun_phrase("the language of Jon Maak's country")
+
+
+def test_no_page_that_the_question_names_is_taken_for_another() -> None:
+    """What was opened for one part of a question is no wrong turn of the next."""
+    task = next(
+        t for t in set_world().tasks if t.shape == "comparison" and all(not hop.needs for hop in t.walk.hops[:2])
+    )
+    first, second = (hop.source for hop in task.walk.hops[:2])
+    gold = chooser(task)
+    seen = gold._state.seen
+    planner = PagePlanner(gold._state, gold, np.random.default_rng(1), patience=9, parallel=0.0)
+    hits = tuple(Hit(one.name, str(one.document_id), "") for one in (first, second))
+    seen.searches.append(Search(0, second.name, None, hits))
+    page = document(str(first.document_id), first.name, f"{first.name} was founded in 1893.")
+    page.turns.append(0)
+    seen.documents[page.document], seen.current, seen.turns = page, page.document, 1
+    number = next(n for n, clue in enumerate(gold._state.reading.clues) if clue.name == second.name)
+    assert planner.source_page(number, second.name, None) == [("open", {"document": second.document_id})]
+    assert not gold._state.dismissed

@@ -163,6 +163,13 @@ def test_the_opening_of_a_page_is_not_its_claim() -> None:
     assert found.claim.text == "It says that Keld lies in Orl."
 
 
+def test_the_line_that_states_what_is_asked_for_is_the_claim() -> None:
+    page = _document("From the edition of 1923. Scholarships for students are few. It had 14,026 of them.")
+    found = doubt_about(page, "students", "", {}, lambda line: "14,026" in line.text)
+    assert found is not None
+    assert found.claim.text == "It had 14,026 of them."
+
+
 def test_a_page_that_keeps_to_what_it_says_is_said_to() -> None:
     state: Any = SimpleNamespace(
         reading=SimpleNamespace(clues=[SimpleNamespace(cue="lies in")], question="Where?"),

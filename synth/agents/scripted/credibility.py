@@ -7,7 +7,9 @@ contradiction, the check and the correction. All of it is read off the pages; no
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from synth.agents.scripted.matching import Lexicon, quotable, same_name, short, similarity
 from synth.agents.scripted.options import Option
@@ -39,11 +41,18 @@ class Doubt:
     mark: Passage
 
 
-def doubt_about(document: SeenDocument, cue: str, name: str, lexicon: Lexicon) -> Doubt | None:
+def doubt_about(
+    document: SeenDocument,
+    cue: str,
+    name: str,
+    lexicon: Lexicon,
+    states: Callable[[Passage], bool] = lambda line: False,
+) -> Doubt | None:
     """The doubt that ``document`` itself raises, where it raises one: read from its sentences alone.
 
     The claim is the sentence that fits ``cue`` best, of those between the opening and a mark further down, which speaks
-    of them; where none fits, the one before that mark; else the mark stands alone.
+    of them; where none fits, the one before that mark; else the mark stands alone. What is known to state what is asked
+    for (``states``) goes before.
     """
     sentences = [s for s in document.sentences() if s.text != s.heading and fold(s.text) != fold(document.title)]
     at = next((n for n, sentence in enumerate(sentences) if _MARKS.search(sentence.text)), None)
@@ -51,6 +60,9 @@ def doubt_about(document: SeenDocument, cue: str, name: str, lexicon: Lexicon) -
         return None
     fits = [0.0 if n == at else similarity(cue, s.text, lexicon, (name,)) for n, s in enumerate(sentences)]
     told = range(1, at) if at > 1 else range(len(sentences))  # what a text opens with says what it is about
+    stated = [n for n in range(len(sentences)) if n != at and states(sentences[n])]
+    if stated:
+        return Doubt(sentences[stated[0]], sentences[at])
     best = max(told, key=lambda n: (fits[n], -n))
     if fits[best] >= _FITS:
         return Doubt(sentences[best], sentences[at])
@@ -61,8 +73,11 @@ def doubt_about(document: SeenDocument, cue: str, name: str, lexicon: Lexicon) -
 class CredibilityCheck:
     """Puts doubts into the thoughts of a turn."""
 
-    def __init__(self, state: State, lexicon: Lexicon) -> None:
+    def __init__(
+        self, state: State, lexicon: Lexicon, states: Callable[[int, Passage], bool] = lambda number, line: False
+    ) -> None:
         self._state = state
+        self._states = states
         self._lexicon = lexicon
 
     def fits(self, number: int, name: str, sentence: Passage) -> bool:
@@ -102,7 +117,8 @@ class CredibilityCheck:
                 return
 
     def _about(self, number: int, name: str, page: SeenDocument) -> Doubt | None:
-        return doubt_about(page, self._state.reading.clues[number].cue, name, self._lexicon)
+        cue = self._state.reading.clues[number].cue
+        return doubt_about(page, cue, name, self._lexicon, partial(self._states, number))
 
 
 def _quoted(sentence: Passage) -> str:

@@ -102,7 +102,8 @@ def gold_planner(
     )
     if isinstance(planner, PagePlanner):
         planner.tools = frozenset(tool.name for tool in tools)
-        planner.credibility = CredibilityCheck(state, lexicon)
+        states = chooser.states_line if isinstance(chooser, PageGoldChooser) else (lambda number, line: False)
+        planner.credibility = CredibilityCheck(state, lexicon, states)
     return planner
 
 
@@ -196,7 +197,7 @@ def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
     return Turn(thought=thoughts.text())
 
 
-@versioned(73)
+@versioned(74)
 def scripted_policy(
     *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
 ) -> Policy:

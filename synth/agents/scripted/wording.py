@@ -17,4 +17,5 @@ def is_predicate(cue: str) -> bool:
 
 def is_noun_phrase(cue: str) -> bool:
     """Whether the cue names what is sought ("the region where that city lies")."""
-    return _PHRASE.match(cue) is not None and not cue.endswith(("is", "was"))
+    asks = cue.startswith(("which ", "what ", "how ", "who ", "whose ", "where ", "when "))
+    return not asks and _PHRASE.match(cue) is not None and not cue.endswith(("is", "was"))

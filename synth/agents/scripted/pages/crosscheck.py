@@ -123,7 +123,8 @@ class CrossChecking(PageReader):
         check = self.credibility
         agrees = next((s for s in both if check is None or check.fits(number, name, s)), next(iter(both), None))
         if agrees is None and same_name(page.title, end) and check is not None:
-            agrees = next((s for s in said if check.fits(number, name, s)), None)
+            lines = [s for s in said if not self.chooser.denies(number, s)]
+            agrees = next((s for s in lines if check.fits(number, name, s)), None)
         if agrees is not None:
             self.thoughts.add("crosscheck_agrees", title=short(page.title), quote=agrees.text)
         elif own:

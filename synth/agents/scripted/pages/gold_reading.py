@@ -49,6 +49,10 @@ class GoldReading(GoldPageTurning):
     def denies(self, clue: int, sentence: Passage) -> bool:
         return self._says(clue, sentence) is False
 
+    def states_line(self, clue: int, sentence: Passage) -> bool:
+        """Whether a sentence is known to state what the clue asks for, about anything at all."""
+        return self._says(clue, sentence) is True
+
     def states(self, clue: int, document: SeenDocument) -> bool:
         return any(self._says(clue, s) for s in document.sentences() if s.text != s.heading)
 

@@ -153,7 +153,7 @@ class PageGoldChooser(GoldResults):
 
     def _option(self, hop: Hop, name: str, document: SeenDocument) -> Option | None:
         here = hop.evidence.document_id == document.document
-        stated_at = next((s for s in document.sentences() if here and _overlaps(hop.evidence.quote, s.text)), None)
+        stated_at = next((s for s in document.sentences() if here and self._is_evidence(hop, s)), None)
         best: tuple[float, Option] | None = None
         for sentence in document.sentences():
             option = self._gold_option(hop, sentence)
@@ -161,7 +161,7 @@ class PageGoldChooser(GoldResults):
                 continue
             if self.says is None and not here and option.document is None:
                 continue  # another manual page has an option of that name, too
-            stated = here and _overlaps(hop.evidence.quote, sentence.text)
+            stated = here and self._is_evidence(hop, sentence)
             if not stated and self.says is not None and self.says(sentence.text, hop.relation, hop.forward) is False:
                 continue  # it names the right thing and says something else of it
             if self.says is None and here and not stated and document.unread is not None:
@@ -175,6 +175,11 @@ class PageGoldChooser(GoldResults):
         above = subject(stated_at, document.title) if stated_at is not None else []
         name_above = next((text for text in above if self._is_target(hop, text)), None)
         return Option(name_above, stated_at) if name_above is not None and stated_at is not None else None
+
+    def _is_evidence(self, hop: Hop, sentence: Passage) -> bool:
+        """Whether a sentence is the evidence of a hop: another line may hold all its names and say something else."""
+        other = self.says is not None and self.says(sentence.text, hop.relation, hop.forward) is False
+        return not other and _overlaps(hop.evidence.quote, sentence.text)
 
     def _is_target(self, hop: Hop, text: str) -> bool:
         return any(same_name(text, name) for name in (hop.target.name, *hop.target.aliases))
@@ -241,7 +246,7 @@ class PageGoldChooser(GoldResults):
             for sentence in document.sentences()
             if hop.evidence.document_id == document.document
             and sentence.text != sentence.heading
-            and _overlaps(hop.evidence.quote, sentence.text)
+            and self._is_evidence(hop, sentence)
         ]
         mentioning = [s for s in stated if name.casefold() in s.text.casefold()] if name else stated
         if mentioning or stated:
@@ -270,7 +275,7 @@ class PageGoldChooser(GoldResults):
             return self._stated(clue, name, candidate if self.is_source(clue, name, document) else name, document)
         if hop.evidence.document_id == document.document:
             for sentence in document.sentences():
-                if sentence.text != sentence.heading and _overlaps(hop.evidence.quote, sentence.text):
+                if sentence.text != sentence.heading and self._is_evidence(hop, sentence):
                     return sentence
         other = candidate if self.is_source(clue, name, document) else name
         for sentence in document.sentences():
