@@ -16,6 +16,7 @@ from synth.annotate.evidence.assessment import (
 )
 from synth.annotate.evidence.calls import judge_call
 from synth.annotate.evidence.view import EvidenceView, names_of, states_answer
+from synth.annotate.labels.assignment import assign
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.environments.observed import observe
 from synth.schemas.tasks import Hop, Task
@@ -151,12 +152,10 @@ def best_assignment(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]
     """
     fits = [(row, column) for row, line in enumerate(weights) for column, weight in enumerate(line) if weight > 0]
     if len({row for row, _ in fits}) == len(fits) == len({column for _, column in fits}):
-        return fits  # nothing competes: most tables, and scipy.optimize is slow to import
-    import numpy as np
-    from scipy.optimize import linear_sum_assignment
-
-    table = np.asarray(weights, dtype=np.float64)
+        return fits  # nothing competes: most tables
     # A step later costs less than any difference of fits that matters.
-    early = 1e-6 * np.arange(len(table), dtype=np.float64)[:, None] / len(table)
-    rows, columns = linear_sum_assignment(np.where(table > 0, table - early, 0.0), maximize=True)
-    return [(int(row), int(column)) for row, column in zip(rows, columns, strict=True) if table[row, column] > 0]
+    table = [
+        [weight - 1e-6 * row / len(weights) if weight > 0 else 0.0 for weight in line]
+        for row, line in enumerate(weights)
+    ]
+    return [(row, column) for row, column in assign(table) if weights[row][column] > 0]

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
+from synth.annotate.labels.assignment import assign
 from synth.annotate.labels.findings import best_assignment
 
 WEIGHT = st.sampled_from((0.0, 0.4, 0.7, 1.0))
@@ -28,3 +31,11 @@ def test_the_earlier_of_two_equal_steps_is_taken() -> None:
     assert best_assignment([[0.0], [1.0], [1.0]]) == [(1, 0)]
     assert best_assignment([]) == best_assignment([[]]) == []
     assert best_assignment([[0.0, 0.0]]) == []
+
+
+def test_of_equal_sums_the_one_of_scipy_is_found() -> None:
+    generator = np.random.default_rng(3)
+    for _ in range(300):
+        table = generator.choice([0.0, 0.0, 0.4, 0.7, 1.0], size=generator.integers(1, 9, size=2))
+        rows, columns = linear_sum_assignment(table, maximize=True)
+        assert assign(table.tolist()) == list(zip(rows.tolist(), columns.tolist(), strict=True))
