@@ -118,4 +118,6 @@ def default_in(sentence: str, names: tuple[str, ...] = ()) -> str | None:
 def since_in(sentence: str) -> str | None:
     """The version in which the thing that a sentence speaks of came, or None."""
     match = _SINCE.match(sentence)
-    return None if match is None or "," in match["rest"] or ":" in match["rest"] else match["value"]
+    if match is None or "," in match["rest"] or ":" in match["rest"] or re.match(r" [A-Z][a-z]+[ -]", match["rest"]):
+        return None  # "New in version 1.9 Hard-coded paths": a part of the thing came then
+    return match["value"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from synth.sources.docs.names import heading_name, term_name
+from synth.sources.docs.values import since_in
 from synth.tasks.docs.doubts import doubt, opens_with_a_noun
 from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.spoken import statement_question
@@ -259,3 +260,8 @@ def test_a_relation_with_things_and_values_keeps_the_commoner_form(tmp_path: Pat
     forms = {edge.object >= 0 for edge in proposer.corpus.edges if edge.relation == "returns"}
     assert forms == {True, False}
     assert [one for index in range(60) if hasattr(one := proposer.shapes.propose(index, 3), "draft")]
+
+
+def test_what_a_version_changed_is_not_when_a_thing_came() -> None:
+    assert since_in("New in version 1.9.2 Hard-coded paths.") is None
+    assert since_in("New in version 1.9.2.") == "1.9.2"
