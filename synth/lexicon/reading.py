@@ -17,6 +17,7 @@ __all__ = [
     "WORLD",
     "comparison_frames",
     "document_words",
+    "kinds_by_facts",
     "misleading_words",
     "order_frames",
     "phrases",
@@ -65,6 +66,13 @@ def world_lexicon() -> Lexicon:
 def document_words() -> DocumentWords:
     """The words of questions about documents."""
     return DocumentWords.model_validate(_read(_HERE / "documents.yaml"))
+
+
+@cache
+def kinds_by_facts(end: str) -> Mapping[str, str]:
+    """Label of a relation -> the kind of thing at its ``end``, ``subject`` or ``object``; the first is tried first."""
+    read = TypeAdapter(dict[str, dict[str, list[list[str]]]]).validate_python(_read(_HERE / "kinds.yaml"))
+    return MappingProxyType({label: kind for kind, rows in read[end].items() for row in rows for label in row})
 
 
 @cache

@@ -37,7 +37,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 35
+    version = 36
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     optional: ClassVar[tuple[str, ...]] = ("drafted_words",)

@@ -50,6 +50,7 @@ LEXICON = "lexicon.reading"
 WORDS: dict[str, str] = {
     "comparison_frames": "frames.yaml",
     "document_words": "documents.yaml",
+    "kinds_by_facts": "kinds.yaml",
     "misleading_words": "misleading.yaml",
     "order_frames": "frames.yaml",
     "phrases": "phrases/{}.yaml",

@@ -27,6 +27,7 @@ from synth.schemas.arrow import arrow_schema
 from synth.schemas.documents import Document, Edge, Entity, ValueKind
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Split
+from synth.sources.facts.kinds import kinds_of_objects, kinds_of_subjects
 from synth.sources.facts.statements import FactsConfig, local_name
 from synth.sources.facts.words import RelationShape, derive_relation, derive_type, names_its_object, plain_label
 from synth.text.inflection import article, capital
@@ -177,7 +178,11 @@ def _graph(config: FactsConfig, content: str) -> FactGraph:
     used = {subject for pairs in relations.values() for subject, _ in pairs} | {
         found for name, pairs in relations.items() if values[name][0] == "entity" for _, found in pairs
     }
-    kinds = {name: types.get(name) or _kind(read.untyped) for name in used}
+    labels = {name: label(name) for name in relations}
+    told = {} if read.untyped else kinds_of_subjects(relations, labels)
+    led = {} if read.untyped else kinds_of_objects(relations, labels)
+    types = {name: _kind(kind) for name, kind in told.items()} | types
+    kinds = {name: types.get(name) or _kind(led.get(name) or read.untyped or "thing") for name in used}
     for name, pairs in relations.items():  # what only objects are is what the relation calls it: "currency"
         if values[name][0] == "entity" and names_its_object(label(name)):
             subjects = {subject for subject, _ in pairs}

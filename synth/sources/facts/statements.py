@@ -36,8 +36,8 @@ class Statements:
     """Objects that the source itself says are things."""
     rejected: list[Rejection]
     rows: int
-    untyped: str = "thing"
-    """Type of what has none."""
+    untyped: str = ""
+    """Type of what has none. Empty: what its facts give away, else "thing"."""
     values: Mapping[str, ValueKind] = field(default_factory=dict)
     """Relation -> what its objects are, where the source knows it; of the others it is derived."""
     prose: Mapping[str, str] = field(default_factory=dict)

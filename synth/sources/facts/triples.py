@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ import polars as pl
 from synth.errors import InputError
 from synth.inputs import open_input
 from synth.schemas.rejections import Reason, Rejection
+from synth.sources.facts.columns import Use, use_of, with_unit
 from synth.sources.facts.statements import LOCATION, FactsConfig, Statements, local_name
 from synth.sources.facts.turtle import turtle_statements
 from synth.sources.facts.wikidata import is_wikidata, wikidata_statements
@@ -62,8 +64,9 @@ class TriplesConfig(FactsConfig):
     has any is a thing of its own, "Ada Lum (position held: mayor)", of which they are facts."""
     types: tuple[str, ...] = ("instance of", "instanceof", "type", "is a", "isa", "class", "kind", "p31")
     """Relations that say what kind of thing an entity is, whatever their capitals and underscores."""
-    untyped: str = "thing"
-    """What an entity is called of which no fact says its type: ``country``."""
+    untyped: str = ""
+    """What an entity is called of which no fact says its type: ``country``. Empty: what its relations give away
+    (who has a date of birth is a person), else ``thing``."""
 
     def content_digest(self) -> str:
         _file(self.path, "path")
@@ -151,8 +154,9 @@ def read_triples(config: TriplesConfig) -> Statements:
         types[thing] = label if names_its_object(label) else "statement"
         things.add(thing)
         found.update({(thing, name, value): None for name, value in known})
+    facts = [fact for fact in found if fact[1] not in typed]
     return Statements(
-        facts=[fact for fact in found if fact[1] not in typed],
+        facts=facts if rdf or wikidata else _with_units(facts, names),
         labels=names,
         types=types,
         untyped=config.untyped,
@@ -161,6 +165,20 @@ def read_triples(config: TriplesConfig) -> Statements:
         rows=count,
         prose=prose,
     )
+
+
+def _with_units(facts: list[tuple[str, str, str]], names: dict[str, tuple[str, ...]]) -> list[tuple[str, str, str]]:
+    """The facts with the unit behind the numbers of a relation whose label brings one: "area (km2)"."""
+    objects: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for _, relation, found in facts:
+        objects[relation].append((found,))
+    units: dict[str, str] = {}
+    for relation, cells in objects.items():
+        if relation not in names and use_of(relation, cells) is Use.MEASURE:
+            label, unit = with_unit(relation, cells)
+            if unit:
+                names[relation], units[relation] = (label,), unit
+    return [(subject, name, f"{found} {units[name]}" if name in units else found) for subject, name, found in facts]
 
 
 def _rejection(row: str, detail: str) -> Rejection:
