@@ -140,9 +140,9 @@ class Corpus:
         rows = range(0, len(self.columns.ids), max(1, len(self.columns.ids) // _SAMPLED))
         texts = map(self.text, rows) if len(rows) >= _MANY_PAGES else map(self.columns.titles.__getitem__, rows)
         found = Counter(word for text in texts for word in set(tokens(text)))
-        if len(rows) < _SOME_PAGES:  # a book or two: what all of their titles name
-            return {word: 1.0 for word, count in found.items() if count == len(rows)}
-        return {word: count / len(rows) for word, count in found.items()}
+        # A single book is about what its title names; of two books nothing can be said.
+        enough = len(rows) == 1 or len(rows) >= _SOME_PAGES
+        return {word: count / len(rows) for word, count in found.items()} if enough else {}
 
     @cached_property
     def _inside(self) -> Counter[str]:

@@ -38,6 +38,7 @@ def corpus(titles: list[str], text: str) -> Corpus:
             False,
         ),  # one book is about it, however often the others name it
         (["Kiln Explained", "Kiln Administration"], False),  # of two nothing can be said
+        (["Kiln Manual"], True),
         ([f"Chapter {number}" for number in range(12)], True),
     ],
 )
