@@ -142,7 +142,7 @@ def search(world: PreferenceWorld, run: TrajectoryRow, proposer: Role, options: 
 
 @pytest.fixture(scope="module")
 def failures(world: PreferenceWorld) -> list[Searched]:
-    return [search(world, run, "teacher", {}) for run in world.of("policy", False)[:11]]
+    return [search(world, run, "teacher", {}) for run in world.of("policy", False)]
 
 
 @pytest.fixture(scope="module")
