@@ -138,7 +138,7 @@ def read_lines(text: str) -> Lines | None:
 
 
 def stands_often(text: str) -> bool:
-    """Whether an edit was refused because what it replaces stands in the file more than once."""
+    """Whether an edit was refused because the old text occurs more than once in the file."""
     return _OFTEN.match(text) is not None
 
 

@@ -70,7 +70,7 @@ def document_words() -> DocumentWords:
 
 @cache
 def kinds_by_facts(end: str) -> Mapping[str, str]:
-    """Label of a relation -> the kind of thing at its ``end``, ``subject`` or ``object``; the first is tried first."""
+    """Label of a relation -> the kind of thing at its ``end``, ``subject`` or ``object``; earlier kinds win."""
     read = TypeAdapter(dict[str, dict[str, list[list[str]]]]).validate_python(_read(_HERE / "kinds.yaml"))
     return MappingProxyType({label: kind for kind, rows in read[end].items() for row in rows for label in row})
 

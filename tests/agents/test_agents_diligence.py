@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from graph_world import graph_world, page_world, set_world
 from synth.agents.contract import History
 from synth.agents.grounding.said import says
 from synth.agents.scripted.config import TeacherConfig
+from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.pages.lists import PagePlanner
 from synth.agents.scripted.pages.teacher import PageGoldChooser
 from synth.agents.scripted.phrases import PHRASES
@@ -24,7 +24,7 @@ from synth.agents.scripted.wording import is_noun_phrase
 from synth.environments.observed import observe
 from synth.environments.passages import passages_of
 from synth.environments.shown import Hit
-from synth.schemas.tasks import Task
+from synth.schemas.tasks import Hop, Task
 from synth.sources.world.statements import says as states
 
 
@@ -53,6 +53,16 @@ def one_hop(relation: str, *, forward: bool = True) -> Iterator[Task]:
         hops = task.walk.hops
         if hops[0].relation == relation and hops[0].forward == forward and not hops[0].needs:
             yield task
+
+
+def natives() -> Iterator[tuple[PageGoldChooser, int, Hop]]:
+    """Clues that ask for somebody who was born in a place."""
+    for task in page_world().tasks:
+        gold = chooser(task)
+        for number, clue in enumerate(gold._state.reading.clues):
+            hop = next(iter(gold._all_hops(number)), None)
+            if hop is not None and hop.relation == "born_in" and not hop.forward and not clue.every:
+                yield gold, number, hop
 
 
 def test_what_was_found_is_not_said_to_lead_on() -> None:
@@ -93,35 +103,24 @@ def test_what_has_but_one_end_is_told_from_what_may_have_several(relation: str, 
 
 def test_a_candidate_whose_page_rules_it_out_is_not_looked_up_from_the_other_side() -> None:
     """Who was born elsewhere was not born there: the list of natives is not read for it."""
-    task = next(t for t in page_world().tasks if any(h.relation == "born_in" and not h.forward for h in t.walk.hops))
-    gold = chooser(task)
-    number = next(n for n, h in enumerate(task.walk.hops) if h.relation == "born_in" and not h.forward)
-    city = task.walk.hops[number].source.name
-    gold._hop = lambda clue: task.walk.hops[number]  # type: ignore[method-assign]
-    gold._all_hops = lambda clue: [task.walk.hops[number]]  # type: ignore[method-assign]
+    gold, number, hop = next(natives())
+    city = hop.source.name
     elsewhere = document("person/x", "Jon Maak", "Jon Maak was born in Velt.")
     there = document("person/y", "Jon Maak", f"Jon Maak was born in {city}.")
-    assert gold.excludes(0, city, elsewhere)
-    assert not gold.excludes(0, city, there)
-    assert not gold.excludes(0, city, document("person/z", "Jon Maak", "Jon Maak died in Velt."))
+    assert gold.excludes(number, city, elsewhere)
+    assert not gold.excludes(number, city, there)
+    assert not gold.excludes(number, city, document("person/z", "Jon Maak", "Jon Maak died in Velt."))
 
 
 def test_a_result_that_is_ruled_out_by_its_snippet_is_no_detour() -> None:
-    task = next(
-        t
-        for t in page_world().tasks
-        if t.walk.hops[0].relation == "born_in" and not t.walk.hops[0].forward and not read_task(t).clues[0].every
-    )
-    gold, hop = chooser(task), task.walk.hops[0]
-    gold._all_hops = lambda clue: [] if clue else [hop]  # type: ignore[method-assign]
-    gold._name_of = lambda clue: hop.source.name  # type: ignore[method-assign]
+    gold, number, hop = next(found for found in natives() if found[0]._state.reading.clues[found[1]].source is None)
     right = Hit(hop.target.name, str(hop.target.document_id), f"{hop.target.name} was born in {hop.source.name}.")
     wrong = Hit("Jon Maak", "person/x", "Jon Maak was born in Velt.")
     other = Hit("Jon Maak", "person/x", f"Jon Maak came from {hop.source.name}, his place of birth.")
-    assert gold._worse(0, wrong, right)
-    assert gold._shown(0, other) is not False
-    assert gold.tells(0, hop.source.name, other)
-    assert not gold.tells(0, hop.source.name, wrong)
+    assert gold._worse(number, wrong, right)
+    assert gold._shown(number, other) is not False
+    assert gold.tells(number, hop.source.name, other)
+    assert not gold.tells(number, hop.source.name, wrong)
 
 
 def test_a_line_that_says_something_else_of_the_right_thing_is_not_taken() -> None:
@@ -137,7 +136,7 @@ def test_the_entry_of_whom_a_page_is_about_is_read_when_that_page_is_put_aside()
     task = page_world().tasks[0]
     gold = chooser(task)
     planner = PagePlanner(gold._state, gold, np.random.default_rng(1), patience=9, parallel=0.0)
-    planner.credibility = SimpleNamespace()  # type: ignore[assignment]
+    planner.credibility = CredibilityCheck(gold._state, world_lexicon())
     text = "What the yearbook of 1930 had to say about [Jon Maak](person/jon-maak)."
     page = document("person/jon-maak-yearbook", "Jon Maak (1930 yearbook)", text)
     assert planner.go_to_entry(0, page) == [("open", {"document": "person/jon-maak"})]

@@ -25,7 +25,7 @@ __all__ = ["CredibilityCheck", "Doubt", "doubt_about"]
 _MARKS = re.compile("|".join(phrases("doubts")["marks"]), re.IGNORECASE)
 """Words by which a text in plain English says that it should be taken with care."""
 _UPHELD = re.compile("|".join(phrases("doubts")["upheld"]), re.IGNORECASE)
-"""Words by which a text keeps to what somebody doubted."""
+"""Words with which a text stands by a claim that was challenged."""
 _FITS = 0.25
 """How well a sentence must fit the words of the question to be what a page says about it."""
 

@@ -70,7 +70,7 @@ def likeness(left: str, right: str) -> float:
 
 
 class _Same:
-    """A lexicon as a part of a cache's key: by identity, for it is large, and nobody changes it."""
+    """A lexicon that caches compare by identity: it is large to hash, and it never changes."""
 
     __slots__ = ("lexicon",)
 
@@ -106,7 +106,7 @@ def similarity(cue: str, sentence: str, lexicon: Lexicon, without: Iterable[str]
     return _similarity(cue, sentence, _Same(lexicon), tuple(without))
 
 
-@lru_cache(maxsize=65536)  # whoever reads a page again in each turn compares the same words
+@lru_cache(maxsize=65536)  # agents reread a page every turn and compare the same words again
 def _similarity(cue: str, sentence: str, same: _Same, without: tuple[str, ...]) -> float:
     for name in without:
         if name:

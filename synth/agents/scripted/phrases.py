@@ -243,7 +243,7 @@ def read_notes(thought: str, seen: Sequence[str]) -> list[tuple[str, str]]:
     return list(_read_notes(thought, tuple(seen)))
 
 
-@lru_cache(maxsize=4096)  # an agent reads its whole history anew in each turn, and so does whoever goes on from there
+@lru_cache(maxsize=4096)  # the whole history is reread every turn, and by every continuation
 def _read_notes(thought: str, seen: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     found: dict[int, tuple[str, list[str]]] = {}
     for start, ways in _beginnings(thought):

@@ -132,7 +132,7 @@ class Confirm(_Part):
     tool: str
     """A tool that shows the amount and changes nothing. The call has all of its arguments."""
     amount: str
-    """The words before the amount in the line that shows it. If no amount follows them, nobody has to agree."""
+    """Text that precedes the amount in the tool's output. If no amount follows it, no confirmation is needed."""
     what: Literal["charge", "refund"] = "charge"
     words: tuple[str, ...] = Field(min_length=1)
     """Questions, as templates over the columns of the ask, ``{amount}`` and ``{line}``, the line that shows it."""

@@ -1,4 +1,4 @@
-"""What the things of a file are, where it does not say: read off the relations that they stand in."""
+"""Infers what kind of thing an entity is from its relations, where the file gives no type."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _NO_KIND = frozenset(
     length height age case form version copy out because made north south east west edge point native most full head
     side front top capable consists""".split()
 )
-"""Nouns before "of" that say how two things belong together, and not what the first one is."""
+"""Nouns before "of" that relate two things and do not name a kind: "part of"."""
 _WIDE = frozenset(("work", "organisation", "place"))
-"""Kinds under which there are others."""
+"""Broad kinds that contain others."""
 _UNIT = re.compile(r" ?[(\[][^)\]]*[)\]]$")
 
 
 def kinds_of_subjects(facts: Mapping[str, Sequence[tuple[str, str]]], labels: Mapping[str, str]) -> dict[str, str]:
-    """Id of a thing -> what it is called, of those that what is told of them gives away.
+    """Kinds that follow from the relations of which an entity is the subject: id -> kind.
 
     Args:
         facts: Relation -> its (subject, object) ids.
@@ -46,18 +46,16 @@ def kinds_of_subjects(facts: Mapping[str, Sequence[tuple[str, str]]], labels: Ma
             if kind is not None:
                 told[subject][kind].add(relation)
     kinds = {thing: min(several, key=order.__getitem__) for thing, several in told.items()}
-    for (
-        thing,
-        noun,
-    ) in named.items():  # what it is called outweighs one relation that fits few things, and all that fit many
+    for thing, noun in named.items():
         kind = kinds.get(thing, "")
+        # Its name outweighs a single relation, and any number of relations that fit many kinds of things.
         if kind != "person" and (kind in _WIDE or len(told[thing][kind]) < 2):
             kinds[thing] = noun
     return kinds
 
 
 def kinds_of_objects(facts: Mapping[str, Sequence[tuple[str, str]]], labels: Mapping[str, str]) -> dict[str, str]:
-    """The same of those that something else is told to stand to: who directed a film is a person."""
+    """Kinds that follow from the relations of which an entity is the object: whoever directed a film is a person."""
     known, plain = kinds_by_facts("object"), _plain(labels)
     told = [(relation, known[plain[relation]]) for relation in facts if plain[relation] in known]
     return {thing: kind for relation, kind in reversed(told) for _, thing in facts[relation]}
@@ -68,7 +66,7 @@ def _plain(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def _noun(label: str) -> str | None:
-    """What a label says that its subject is: "province of" a province, "child of" a person."""
+    """The kind of subject that a label names: "province of" a province, "child of" a person."""
     said = _OF.fullmatch(label)
     if said is None or said[1] in _NO_KIND:
         return None

@@ -37,7 +37,7 @@ class Statements:
     rejected: list[Rejection]
     rows: int
     untyped: str = ""
-    """Type of what has none. Empty: what its facts give away, else "thing"."""
+    """Type of entities that have none. Empty: inferred from their relations, else "thing"."""
     values: Mapping[str, ValueKind] = field(default_factory=dict)
     """Relation -> what its objects are, where the source knows it; of the others it is derived."""
     prose: Mapping[str, str] = field(default_factory=dict)

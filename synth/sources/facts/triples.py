@@ -65,8 +65,8 @@ class TriplesConfig(FactsConfig):
     types: tuple[str, ...] = ("instance of", "instanceof", "type", "is a", "isa", "class", "kind", "p31")
     """Relations that say what kind of thing an entity is, whatever their capitals and underscores."""
     untyped: str = ""
-    """What an entity is called of which no fact says its type: ``country``. Empty: what its relations give away
-    (who has a date of birth is a person), else ``thing``."""
+    """Type of every entity whose type no fact gives: ``country``. Empty: inferred from its relations (an entity with a
+    date of birth is a person), else ``thing``."""
 
     def content_digest(self) -> str:
         _file(self.path, "path")
@@ -168,7 +168,7 @@ def read_triples(config: TriplesConfig) -> Statements:
 
 
 def _with_units(facts: list[tuple[str, str, str]], names: dict[str, tuple[str, ...]]) -> list[tuple[str, str, str]]:
-    """The facts with the unit behind the numbers of a relation whose label brings one: "area (km2)"."""
+    """Moves a unit from a relation's label, "area (km2)", to its numbers."""
     objects: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for _, relation, found in facts:
         objects[relation].append((found,))

@@ -49,7 +49,7 @@ def test_relations_give_away_what_their_ends_are(file: Path) -> None:
     found = kinds(file)
     assert found["Ada Lum"] == "person", "a date of birth says more than what she wrote"
     assert found["Bo Ek"] == "author"
-    assert found["Cy Dahl"] == "person", "somebody directed it"
+    assert found["Cy Dahl"] == "person", "only a person directs a film"
     assert found["Norland"] == "country"
     assert found["Estmark"] == "province", "and a population makes it a place, which says less"
     assert found["Sudland"] == "country", "two relations of countries outweigh one name"

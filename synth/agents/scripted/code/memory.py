@@ -88,7 +88,7 @@ class Memory:
         self.tried: set[tuple[str, str, str]] = set()
         """(path, old, new) of every edit that was made or refused."""
         self.several: set[tuple[str, str]] = set()
-        """(path, old) of what could not be replaced because it stands in the file more than once."""
+        """(path, old) of edits that were refused because the old text occurs more than once."""
         self.untested = False
         """Whether something was changed since the last run of the tests."""
         for step in history:

@@ -204,7 +204,7 @@ class Worker(ABC):
         return self.edit(repair.path, *self.texts(repair))
 
     def texts(self, repair: Repair) -> tuple[str, str]:
-        """Old and new text, with lines before it where the old one stands more than once, by what was shown."""
+        """Old and new text, with preceding lines added where the old text is known to occur more than once."""
         lines = self.memory.files[repair.path]
         shown = "\n".join(lines[number] for number in sorted(lines))
         head, at = "", repair.line

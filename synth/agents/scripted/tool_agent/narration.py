@@ -191,7 +191,7 @@ def looked_up(tool: str) -> str:
 
 
 def things_of(tool: str) -> frozenset[str]:
-    """The things that a tool deals with, by its name (``add_tasks``: task)."""
+    """The kinds of things in a tool's name, in the singular (``add_tasks``: task)."""
     return frozenset(word.removesuffix("s") for word in tool.split("_")[1:])
 
 
@@ -340,7 +340,7 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
 
 
 def as_quoted(values: Sequence[str], text: str) -> list[str]:
-    """The values, in quotation marks where ``text`` has them so: a title is told from the words around it."""
+    """The values, in quotation marks wherever ``text`` quotes them, so that titles stand out."""
     return [f"“{value}”" if f"“{value}”" in text else value for value in values]
 
 

@@ -290,7 +290,7 @@ class _Acting(Mistakes):
         return builder.act(planned.tool, made)
 
     def _to_agree(self, number: int) -> UserFact | None:
-        """The amount to put to the user before a call; None if there is none, or if the policy does not ask."""
+        """The amount that the user must confirm before a call; None if there is none, or if the policy skips it."""
         fact = self.builder.to_confirm(number)
         if fact is None or not self.errs(self.config.unconfirmed):
             return fact
