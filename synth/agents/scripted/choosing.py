@@ -117,14 +117,13 @@ class PageChooser(Chooser, Protocol):
         """The sentence in which a page speaks of what the clue asks for and says something else, if any."""
 
     def excludes(self, clue: int, name: str, document: SeenDocument) -> bool:
-        """Whether a candidate's page is known to say what rules out the clue: the one place where it was born is
-        another one."""
+        """Whether a candidate's page is known to contradict the clue: it gives another birthplace."""
 
     def tells(self, clue: int, name: str, hit: Hit) -> bool:
         """Whether the snippet of a result is known to state the clue about ``name``."""
 
     def of_kind(self, clue: int, name: str, document: SeenDocument) -> Sequence[str]:
-        """Other things of the kind that the clue leads to that a page links to, in whatever way, as far as known."""
+        """Other things on a page of the kind that the clue asks for, as far as known."""
 
     def denies(self, clue: int, sentence: Passage) -> bool:
         """Whether a sentence is known to say something else than the clue, however like it is worded."""

@@ -1,4 +1,4 @@
-"""Pages about things that have entries of their own: they are put aside, and the entry is read."""
+"""Pages about something that has an entry of its own are set aside, and the entry is read instead."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Asides"]
 
 class Asides(PageNarration):
     def entries(self, number: int) -> set[str]:
-        """Entries of things that pages are about which were put aside for a clue ("Jon Maak (yearbook)")."""
+        """Entries behind the pages that were set aside for a clue ("Jon Maak (yearbook)")."""
         gone = [d for d in self.seen.documents.values() if self.state.is_dismissed(number, d.title, d.document)]
         return {one.document for d in gone if (one := entry_behind(d)) is not None and one.document is not None}
 
     def go_to_entry(self, number: int, page: SeenDocument) -> list[Call]:
-        """Calls that open the entry of what a page is about that was put aside: it may hold what the page can't."""
+        """Calls that open the entry behind a page that was set aside: it may say what the page does not."""
         entry = entry_behind(page) if self.credibility is not None else None
         if entry is None or entry.document is None or entry.document in self.seen.documents:
             return []

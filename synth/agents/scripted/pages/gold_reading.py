@@ -147,8 +147,7 @@ class GoldReading(GoldPageTurning):
         return not linked and self._refuted(clue, name, list(document.sentences()))
 
     def _refuted(self, clue: int, name: str, sentences: Sequence[Passage]) -> bool:
-        """Whether sentences of a page say of the thing that it is about, which has but one such end, that this end is
-        another one than the clue's."""
+        """Whether a page gives its subject another value than the clue's, in a relation that allows only one."""
         asked = self._state.reading.clues[clue]
         wanted = content_stems(name)
         if not name or self.says is None:
@@ -156,7 +155,7 @@ class GoldReading(GoldPageTurning):
         stated = [s for s in sentences if self._says(clue, s, of_target=True, alone=True)]
         if asked.span is not None:
             return bool(stated) and not any(within(s, asked.span) for s in stated)
-        # A name may be written in another way ("the University of Nonur"): what shares a word with it is no other end.
+        # Names vary ("the University of Nonur"): one that shares a word with the clue's may be the same thing.
         return bool(stated) and not any(wanted & content_stems(s.text) for s in stated)
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:

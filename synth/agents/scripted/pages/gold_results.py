@@ -1,4 +1,4 @@
-"""What the scripted teacher makes of results: which of them look as good as the right one, which do not."""
+"""How the scripted teacher weighs search results: which look as promising as the right one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from synth.environments.shown import Hit
 __all__ = ["FITS", "GoldResults"]
 
 FITS = 0.25
-"""How like the clue a snippet or a sentence must be to be worth a look."""
+"""How similar to the clue a snippet or sentence must be to be worth a look."""
 
 
 class GoldResults(GoldReading):

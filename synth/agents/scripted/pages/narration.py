@@ -106,7 +106,7 @@ class PageNarration(LongDocuments):
         self.thoughts.add("dismiss_why_other", title=short(page.title), quote=otherwise.text, name=name)
 
     def _say_others(self, number: int, name: str, value: Value) -> None:
-        """That the other side of a condition was read, too, and names others."""
+        """Say that the condition's other page was read as well, and that it names others."""
         for page in self.seen.documents.values():
             other = page.document != value.document and self.chooser.is_source(number, name, page)
             if other and self.chooser.states(number, page) and not self._speaking_of(value.name, page):

@@ -109,7 +109,7 @@ class PageReader(Asides):
         shown -= {value.document for value in self.state.values.values()}
         # What stands on the list was opened for its own sake.
         members = {fold(value.name) for values in self.state.members.values() for value in values}
-        # So was what another part of the question names.
+        # So was anything that another part of the question names.
         members |= {fold(clue.name) for clue in self.state.reading.clues if not same_name(clue.name, name)}
         wanted = current is not None and current.document in shown and fold(short(current.title)) not in members
         if current is not None and wanted and current in opened and self._just_read(current):

@@ -50,7 +50,7 @@ def speaks_of(clue: Clue, name: str, document: SeenDocument, lexicon: Lexicon, p
 
 
 def entry_behind(document: SeenDocument) -> Option | None:
-    """The entry of what a page is about that is none itself, as far as its title and links tell ("Notes on Ashes", "Jon
+    """The entry behind a page that is not an entry itself, judged by its title and links ("Notes on Ashes", "Jon
     Maak (yearbook)"); None for an entry."""
     folder, title = document.document.rpartition("/")[0], f" {fold(document.title)} "
     for sentence in document.sentences():
@@ -62,6 +62,6 @@ def entry_behind(document: SeenDocument) -> Option | None:
 
 
 def really_about(document: SeenDocument) -> str | None:
-    """The name of what a page is about that has an entry of its own; None for an entry."""
+    """The name of the entry behind a page; None if the page is an entry itself."""
     entry = entry_behind(document)
     return None if entry is None else entry.text

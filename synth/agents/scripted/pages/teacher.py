@@ -75,7 +75,7 @@ class PageGoldChooser(GoldResults):
         gold = [hit for hit in hits if hit.document in wanted]
         folders = {hit.document.rpartition("/")[0] for hit in gold}
         alike = [hit for hit in hits[:8] if hit not in gold and hit.document.rpartition("/")[0] in folders]
-        # Who passes over a result that says it has used what was not read.
+        # Passing over a result that states it would mean knowing what was never read.
         likely = [hit for hit in alike if self._seems(clue, name, hit)][: self._config.rivals]
         likely += [h for h in hits if h not in gold and h not in likely and self.tells(clue, name, h)]
         other = self._detour(clue, alike) if not likely else None
@@ -144,8 +144,8 @@ class PageGoldChooser(GoldResults):
         return self._rival(clue, option) or option if option is not None else self._beside(clue, hop, name, document)
 
     def _beside(self, clue: int, hop: Hop, name: str, document: SeenDocument) -> Option | None:
-        """Another candidate that the source's page names, where the right one is not among them: a teacher that passes
-        over it has used what it has not read. Only while few were tried and a further condition will decide."""
+        """Another candidate that the source's page names when the right one is not among them: passing over it would mean
+        knowing what was never read. Only while few were tried and a further condition will decide."""
         tried = sum(number == clue for number, _ in self._state.dismissed)
         if not self._decided_later(clue) or tried >= self._config.rivals or not self.is_source(clue, name, document):
             return None
