@@ -144,8 +144,8 @@ class PageGoldChooser(GoldResults):
         return self._rival(clue, option) or option if option is not None else self._beside(clue, hop, name, document)
 
     def _beside(self, clue: int, hop: Hop, name: str, document: SeenDocument) -> Option | None:
-        """Another candidate that the source's page names when the right one is not among them: passing over it would mean
-        knowing what was never read. Only while few were tried and a further condition will decide."""
+        """Another candidate that the source's page names when the right one is not among them: passing over it would
+        mean knowing what was never read. Only while few were tried and a further condition will decide."""
         tried = sum(number == clue for number, _ in self._state.dismissed)
         if not self._decided_later(clue) or tried >= self._config.rivals or not self.is_source(clue, name, document):
             return None
