@@ -31,7 +31,7 @@ def bound(server: ModelServer) -> dict[str, Any]:
 
 
 def test_a_model_writes_the_results_of_a_whole_build(tmp_path: Path, world_store: Path) -> None:
-    base: dict[str, Any] = {"tasks": 4, "store": world_store}
+    base: dict[str, Any] = {"tasks": 8, "store": world_store}  # half of the teacher's runs succeed
     with ModelServer({"toy-simulator": SimulatorPlayer(failing=6)}) as server:
         settings = {**LEAN, **bound(server)}
         built = synth.build("world-search", out=tmp_path / "out", settings=settings, **base)
