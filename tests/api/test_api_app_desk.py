@@ -86,6 +86,7 @@ def test_tasks_that_are_judged_by_their_state_get_no_reward_for_texts(built: Bui
         assert asked_of == {row.task_id for row in rows}
 
 
+@pytest.mark.thorough
 def test_bytes_do_not_depend_on_workers_or_on_what_was_killed(built: BuildResult, tmp_path: Path) -> None:
     again = killed_and_resumed("app-desk", 6, tmp_path, SETTINGS, "engine.row.processed:3")
     assert hashes(again) == hashes(built.path)

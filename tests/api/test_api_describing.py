@@ -22,6 +22,8 @@ from synth.errors import InputError
 from synth.schemas.rejections import Reason
 from synth.schemas.writing import QuestionRewriteRow
 
+pytestmark = pytest.mark.thorough
+
 SETTINGS: dict[str, Any] = {
     "source.entities": 600,
     **shared_builds.LEAN,

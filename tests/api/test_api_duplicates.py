@@ -33,6 +33,8 @@ from synth.schemas.turns import turn_ranges
 from synth.stages.contract import Batch, Context
 from synth.stages.duplicates import MarkConfig, MarkDuplicates
 
+pytestmark = pytest.mark.thorough
+
 POLICY: dict[str, Any] = {**LEAN, "roles": {"policy": {"rollouts": 4}}}
 
 

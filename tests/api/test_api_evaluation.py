@@ -24,6 +24,8 @@ from synth.pipelines.evaluation import candidate_names, evaluation_recipe
 from synth.pipelines.reopen import reopen
 from synth.schemas.trajectories import TrajectoryRow
 
+pytestmark = pytest.mark.thorough
+
 SPLITS = ("train", "validation", "test")
 
 

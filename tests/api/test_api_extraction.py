@@ -22,6 +22,8 @@ from synth.schemas.documents import Document
 from synth.schemas.facts import FactRow
 from synth.schemas.rejections import Reason
 
+pytestmark = pytest.mark.thorough
+
 LEAN: dict[str, Any] = {
     **shared_builds.LEAN,
     "roles.policy.rollouts": 1,

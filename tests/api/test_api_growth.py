@@ -11,6 +11,8 @@ from shared_builds import LEAN, WORLD
 import synth
 from synth.dataset.audit import audit
 
+pytestmark = pytest.mark.thorough
+
 SAMPLED: dict[str, Any] = {**LEAN, "rl": True, "roles": {"policy": {"rollouts": 3}}}
 
 

@@ -74,6 +74,7 @@ def test_agents_use_the_tools_of_the_server(built: BuildResult) -> None:
     assert "Model Context Protocol" in report
 
 
+@pytest.mark.thorough
 def test_bytes_do_not_depend_on_workers_or_on_what_was_killed(built: BuildResult, tmp_path: Path) -> None:
     again = killed_and_resumed("mcp-tools", 4, tmp_path, SETTINGS, "engine.row.processed:3")
     assert hashes(again) == hashes(built.path)

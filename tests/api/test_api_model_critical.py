@@ -37,6 +37,8 @@ from synth.schemas.reports import StageReport
 from synth.schemas.steps import ContinuationRow
 from synth.testing.corpus import ListTable
 
+pytestmark = pytest.mark.thorough
+
 LEAN: dict[str, Any] = {
     "source.entities": 600,
     "distractors": None,

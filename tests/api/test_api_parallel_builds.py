@@ -11,6 +11,8 @@ import synth
 from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("dataset", ["world-search", "graph-walk"])
 def test_the_teacher_calls_at_once_where_questions_are_independent(

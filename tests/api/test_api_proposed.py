@@ -27,6 +27,8 @@ from synth.identity import derive_generator
 from synth.mocks.model.replies import Reply
 from synth.schemas.tasks import Held
 
+pytestmark = pytest.mark.thorough
+
 TASKS = 4
 KILLS, IN_FLIGHT = 10, 16
 LEAN: dict[str, Any] = {

@@ -20,6 +20,8 @@ from synth.dataset.rules.validate import validate
 from synth.schemas.plans import Plan
 from synth.schemas.rejections import Reason
 
+pytestmark = pytest.mark.thorough
+
 LEAN: dict[str, Any] = {
     "critical": None,
     "preferences": None,

@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from api_builds import played_by
 from stand_ins.model_server import ModelServer, ReflectorPlayer, ScriptedPlayer
 
 import synth
 from synth.dataset.rules.validate import validate
 from synth.schemas.rejections import Reason
+
+pytestmark = pytest.mark.thorough
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

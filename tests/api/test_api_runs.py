@@ -146,6 +146,7 @@ synth.import_file(runs, "auto", out, tasks_file=questions, store=store)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "point", ["engine.shard.computed:4:kill", "engine.row.processed:30:kill", "publish.copied:1:kill"]
 )

@@ -14,6 +14,8 @@ from synth.api import BuildResult
 from synth.schemas.adp import ADP_VERSION, MessageAction, Trajectory
 from synth.schemas.preferences import PairKind, swap
 
+pytestmark = pytest.mark.thorough
+
 SEARCHED = {"tasks": 10, "settings": {**SMALL["settings"], "critical.share": 1.0, "critical.search": {"max_pairs": 8}}}
 
 

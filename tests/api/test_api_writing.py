@@ -21,6 +21,8 @@ from synth.dataset.rules.validate import validate
 from synth.errors import BuildError
 from synth.schemas.rejections import Reason
 
+pytestmark = pytest.mark.thorough
+
 LEAN: dict[str, Any] = {
     "source.entities": 600,
     **shared_builds.LEAN,

@@ -22,6 +22,8 @@ from exporter_samples import sample_report
 
 from synth.dataset.layout import write_dataset
 
+pytestmark = pytest.mark.thorough
+
 COMMANDS: dict[str, list[str]] = {
     "show": ["show", "DIR"],
     "show a row": ["show", "DIR", "--id", "task-0001", "--json"],

@@ -12,6 +12,8 @@ from stand_ins import forked
 
 from synth.cli import main
 
+pytestmark = pytest.mark.thorough
+
 DEEP = 100_000
 MEMORY = 3 << 30
 SECONDS = 60

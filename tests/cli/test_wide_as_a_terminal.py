@@ -26,6 +26,8 @@ from synth.engine import CallsNow, Live, Plain
 from synth.pipelines.pilot import Estimate, Pilot, StageEstimate, Success
 from synth.schemas.reports import RunUse
 
+pytestmark = pytest.mark.thorough
+
 WIDTH = 100
 TASKS = 6
 RECIPE = """

@@ -23,7 +23,7 @@ from synth.schemas.proposals import ProposalRow
 from synth.schemas.tasks import Task
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
-pytestmark = pytest.mark.timeout(1_800)  # thousands of validations, perhaps on a busy machine
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1_800)]  # thousands of validations, perhaps on a busy machine
 
 SHOWN = {"steps.criticality.alternative"}
 """Unseen only where two alternatives have the same counts: test_step_mutations.py makes them."""

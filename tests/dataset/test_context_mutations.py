@@ -26,6 +26,8 @@ from synth.dataset.show.rows import render_row
 from synth.schemas.contexts import ContextRow
 from synth.schemas.rl import ExtraInfo, RlRow
 
+pytestmark = pytest.mark.thorough
+
 RL = "rl/train-00000-of-00001.parquet"
 CONTEXTS = "contexts/train-00000-of-00001.parquet"
 

@@ -25,6 +25,8 @@ from synth.schemas.preferences import PreferenceRow
 from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.trajectories import StopReason, Verdict
 
+pytestmark = pytest.mark.thorough
+
 alternative = partial(row, CONTINUATIONS, ALTERNATIVE)
 failed = partial(row, STEPS, FAILED)
 TEACHER = 9

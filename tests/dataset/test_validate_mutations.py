@@ -41,6 +41,8 @@ from synth.errors import InputError
 from synth.schemas.adp import ApiAction, MessageAction, TextObservation
 from synth.schemas.arrow import arrow_schema
 
+pytestmark = pytest.mark.thorough
+
 of_policy = partial(row, TRAJECTORIES, 1)
 of_run = partial(row, TRAJECTORIES, 0)
 of_task = partial(row, TASKS, 0)

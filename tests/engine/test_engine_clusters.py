@@ -35,6 +35,8 @@ from synth.errors import BuildError, InputError
 from synth.store import Store, activate
 from synth.store.ledger import read_ledger
 
+pytestmark = pytest.mark.thorough
+
 SBATCH = r"""#!{python}
 # Stands for Slurm: runs the tasks of an array one after the other, then says which job that was.
 import os, re, subprocess, sys

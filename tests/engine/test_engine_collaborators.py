@@ -27,6 +27,8 @@ from synth.schemas.tasks import Task
 from synth.stages.contract import Implementation
 from tests.dataset.exporter_samples import sample_report, sample_tables
 
+pytestmark = pytest.mark.thorough
+
 MODEL = {"backend": "vllm", "model": "small", "endpoints": ["http://127.0.0.1:9/v1"]}
 PLAYED = ("writer", "checker", "judge", "summarizer", "reflector", "perturber", "expert", "prm", "teacher")
 WRITER = {"roles.writer": MODEL}

@@ -8,11 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
+import pytest
 from engine_toys import Answers, Built, Questions, build, plan, run_twice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.store.ledger import read_ledger
+
+pytestmark = pytest.mark.thorough
 
 
 class SmallAnswers(Answers):

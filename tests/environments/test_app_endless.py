@@ -15,6 +15,8 @@ from synth.environments.contract import ToolCall
 from synth.errors import InputError
 from synth.testing.corpus import small_tasks
 
+pytestmark = pytest.mark.thorough
+
 LIBRARY = yaml.safe_load((Path(__file__).parent / "library.yaml").read_text("utf-8"))
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 LONG = "replace(printf('%9000s', 'x'), ' ', 'xxxxxxxxxx')"

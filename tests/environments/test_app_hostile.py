@@ -16,6 +16,8 @@ from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.reading import parse_definition
 from synth.environments.contract import ToolCall
 
+pytestmark = pytest.mark.thorough
+
 SQL = (
     "'; DROP TABLE customers; --",
     "x' OR '1'='1",

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.state import RowChange, canonical, changes_in_words, changes_of, differing
 
+pytestmark = pytest.mark.thorough
+
 _SETTINGS = settings(max_examples=16, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 Calls = list[tuple[str, dict[str, Any]]]
 

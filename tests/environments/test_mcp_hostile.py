@@ -26,6 +26,8 @@ from stand_ins.mcp_server import command
 
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
 
+pytestmark = pytest.mark.thorough
+
 TASK = small_tasks()[0]
 
 

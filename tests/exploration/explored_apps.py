@@ -34,9 +34,14 @@ def exploration(application: str, **options: Any) -> Exploration[Any]:
     return Exploration(app_explorer(environment=environment(application), **options))
 
 
-@cache
+_FOUND: dict[tuple[object, ...], list[Checked | Rejection]] = {}
+
+
 def outcomes(application: str, count: int, seed: int = 5, **options: Any) -> tuple[Checked | Rejection, ...]:
-    return tuple(exploration(application, **options).propose(range(count), seed))
+    """A candidate depends on seed and index alone: who asks for more gets those that are known and the rest."""
+    found = _FOUND.setdefault((application, seed, *sorted(options.items())), [])
+    found += exploration(application, **options).propose(range(len(found), count), seed)
+    return tuple(found[:count])
 
 
 def tasks(application: str, count: int, seed: int = 5, **options: Any) -> list[Task]:

@@ -17,6 +17,8 @@ from synth.exploration.tool_graph import Feed, ToolGraph, tool_graph
 from synth.exploration.walks import Explored, Explorer, Walk
 from synth.identity import canonical_json
 
+pytestmark = pytest.mark.thorough
+
 
 def walks(name: str, seed: int, number: int, steps: int = 25, **options: float) -> tuple[Explorer, list[Walk]]:
     explorer = app_explorer(opened(name), seed=seed, **options)

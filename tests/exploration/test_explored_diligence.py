@@ -25,6 +25,8 @@ from synth.schemas.plans import Policed
 from synth.schemas.tasks import Task
 from synth.testing.corpus import PROVENANCE
 
+pytestmark = pytest.mark.thorough
+
 SCRIPTED = PROVENANCE.model_copy(update={"backend": "scripted"})
 CALM = ToolTeacherConfig(detour=0, verify=0, parallel=0)
 

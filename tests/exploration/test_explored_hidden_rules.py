@@ -15,6 +15,8 @@ from synth.annotate.labels.findings import findings_of
 from synth.exploration.app.walking import quiet_variants, variant_of
 from synth.schemas.tasks import Task
 
+pytestmark = pytest.mark.thorough
+
 
 def _tasks(application: str) -> list[Task]:
     found = tasks(application, 10, hidden=1.0, safety_pairs=0.0)

@@ -17,6 +17,8 @@ from synth.schemas.plans import Injected, Injection
 from synth.schemas.tasks import Task
 from synth.testing.corpus import PROVENANCE
 
+pytestmark = pytest.mark.thorough
+
 
 def _tasks(application: str, **options: float) -> list[Task]:
     found = tasks(application, 10, injections=1.0, safety_pairs=0.0, **options)

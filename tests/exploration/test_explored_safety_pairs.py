@@ -24,6 +24,8 @@ from synth.schemas.arrow import to_arrow
 from synth.schemas.plans import Plan
 from synth.schemas.tasks import Task
 
+pytestmark = pytest.mark.thorough
+
 COUNT = 12
 
 

@@ -21,6 +21,8 @@ from synth.store import FAILPOINTS, Store
 from synth.store.files import write_sealed_json
 from synth.store.ledger import read_ledger
 
+pytestmark = pytest.mark.thorough
+
 WRITES = sorted(name for name in FAILPOINTS if name.startswith(("journal.", "store.")))
 # Passed only by a damaged journal, and by views with arrays, of which there are none.
 WRITES = [name for name in WRITES if name not in ("journal.repaired", "store.view.array_written")]

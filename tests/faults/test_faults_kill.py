@@ -17,6 +17,8 @@ from synth.store import FAILPOINTS, activate, check_destination, publish
 from synth.store.ledger import read_ledger
 from synth.store.remote import local_dataset, upload
 
+pytestmark = pytest.mark.thorough
+
 KILLED = -signal.SIGKILL
 
 # `dataset.` and `publish.` come after the engine: tests of the whole product kill there (test_faults_product.py).

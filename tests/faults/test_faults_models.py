@@ -17,6 +17,8 @@ from stand_ins.zygote import Zygote
 from synth.identity import derive_generator
 from synth.store.calls import IntentState
 
+pytestmark = pytest.mark.thorough
+
 KILLS = 5
 FAULTS = Faults.all(0.02, seed=3, retry_after="0.2", slow=0.2)
 

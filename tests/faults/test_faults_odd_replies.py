@@ -17,7 +17,10 @@ import synth
 from synth.dataset.rules.validate import validate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+import pytest
 from odd_replies import bent_response
+
+pytestmark = pytest.mark.thorough
 
 RECIPE = """
 name: odd

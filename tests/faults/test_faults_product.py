@@ -20,6 +20,8 @@ from synth.identity import derive_generator
 from synth.store import FAILPOINTS
 from synth.store.ledger import read_ledger
 
+pytestmark = pytest.mark.thorough
+
 KILLED = -signal.SIGKILL
 SIZE = ("--set", "source.entities=400", "--tasks", "4")
 

@@ -55,6 +55,7 @@ def test_a_build_through_prefect_has_the_bytes_of_one_without(tmp_path: Path, pl
     assert {name.split("/")[0] for name in plain} >= {"README.md", "tasks", "trajectories", "documents"}
 
 
+@pytest.mark.thorough
 def test_a_served_schedule_is_scheduled_and_builds_the_same_bytes(tmp_path: Path, plain: dict[str, str]) -> None:
     from prefect.client.orchestration import get_client
     from prefect.settings import PREFECT_API_URL, temporary_settings

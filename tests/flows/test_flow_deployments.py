@@ -16,6 +16,8 @@ from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.flows.deploy import register
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -18,6 +18,8 @@ from synth.api import BuildRequest
 from synth.errors import SynthError
 from synth.flows.build import build_in_flow
 
+pytestmark = pytest.mark.thorough
+
 KEY = "wX4/tR9b-Lq7e+Zm2c0Ys"
 VARIABLE = "SYNTH_TEST_CREDENTIAL"
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytestmark = pytest.mark.thorough
+
 NOTIFY = Path(__file__).parents[2] / "flows" / "notify.yaml"
 
 

@@ -15,6 +15,8 @@ from synth.errors import InputError
 from synth.flows.deploy import serve_push
 from synth.mocks.hub import HubServer
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "hf_" + "q7Wz" * 9
 RUN = """

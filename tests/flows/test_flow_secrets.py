@@ -8,6 +8,8 @@ import pytest
 
 from synth.errors import InputError
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_block_is_a_variable_while_the_flow_runs(monkeypatch: pytest.MonkeyPatch) -> None:

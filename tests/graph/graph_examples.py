@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -45,14 +46,19 @@ def make_graph(n: int, triples: Sequence[Triple], inverses: Mapping[str, str] | 
 
 def neighbours(graph: Graph, node: int, relation: str | None = None, forward: bool | None = None) -> list[int]:
     """Distinct nodes one step from ``node``, ascending. ``forward``: True = along the facts, False = against."""
-    found = set()
+    return list(_neighbours(graph, node, relation, forward))
+
+
+@lru_cache(maxsize=10_000)
+def _neighbours(graph: Graph, node: int, relation: str | None, forward: bool | None) -> tuple[int, ...]:
+    found: set[int] = set()
     for number in graph.facts_of(node).tolist():
         fact = graph.fact(number)
         both = forward is None or graph.port(fact.relation, True) == graph.port(fact.relation, False)
         if relation in (None, fact.relation):
             found |= {fact.object} if fact.subject == node and (both or forward) else set()
             found |= {fact.subject} if fact.object == node and (both or not forward) else set()
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 @st.composite

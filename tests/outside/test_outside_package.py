@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from synth.cli.app import app
 from synth.cli.new import Part
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -17,6 +17,8 @@ check:
 test:
 \t@echo "SKIPPED tests/a/test_a.py::test_one - needs a terminal"
 \t@echo "3 passed, 1 skipped in 4.20s"; read line && exit 9 || exit {test}
+test-thorough:
+\t@echo "7 passed in 9.00s"; exit {thorough}
 docs:
 \t@echo built; exit {docs}
 test-extras:
@@ -28,7 +30,9 @@ test-extras:
 def run_ci(folder: Path, **exits: int) -> tuple[int, str]:
     (folder / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", folder / ".ci" / "run")
-    (folder / "Makefile").write_text(MAKEFILE.format(**{"check": 0, "test": 0, "docs": 0, "extras": 0, **exits}))
+    (folder / "Makefile").write_text(
+        MAKEFILE.format(**{"check": 0, "test": 0, "thorough": 0, "docs": 0, "extras": 0, **exits})
+    )
     done = subprocess.run(
         ["bash", ".ci/run"], cwd=folder, input="a line\n", capture_output=True, text=True, timeout=120
     )
@@ -42,6 +46,7 @@ def test_a_green_run_says_what_ran_and_what_did_not(tmp_path: Path) -> None:
     assert "SKIPPED tests/a/test_a.py::test_one - needs a terminal" in tail
     assert "extras: missing embed" in tail
     assert "3 passed, 1 skipped in 4.20s\n" in tail
+    assert "7 passed in 9.00s\n" in tail
     assert "2 passed, 1 skipped in 61.00s (0:01:01)\n" in tail
     assert "all steps passed" in tail
 
@@ -71,11 +76,11 @@ def test_extras_that_find_no_time_are_named_and_do_not_fail(tmp_path: Path) -> N
     assert "extras: missing web" in done.stdout
 
 
-@pytest.mark.parametrize("step", ["check", "test", "docs", "extras"])
+@pytest.mark.parametrize("step", ["check", "test", "thorough", "docs", "extras"])
 def test_a_step_that_fails_fails_the_run_and_the_others_run_all_the_same(tmp_path: Path, step: str) -> None:
     status, text = run_ci(tmp_path, **{step: 3})
     assert status == 1
-    name = "test-extras" if step == "extras" else step
+    name = f"test-{step}" if step in ("thorough", "extras") else step
     assert f"==> failed: {name} (exit 2)" in text
-    assert text.count(": exit ") == 4
+    assert text.count(": exit ") == 5
     assert "all steps passed" not in text

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).resolve().parents[2]
 VIOLATIONS = {
     "a lower layer imports a higher one": ("synth/store/wrong.py", "import synth.engine", "Layers"),

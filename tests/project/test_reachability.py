@@ -8,8 +8,11 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import pytest
 from reach import Reach, Symbol
 from test_imports import PUBLIC
+
+pytestmark = pytest.mark.thorough
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTED: dict[Symbol, str] = {

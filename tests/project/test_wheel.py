@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA_SUFFIXES = {".json", ".j2", ".jinja", ".md", ".toml", ".txt", ".typed", ".yaml"}
 LINKED = ("data_cards", "flows", "prompts", "schemas")

@@ -34,6 +34,8 @@ from synth.schemas.steps import StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 
+pytestmark = pytest.mark.thorough
+
 TABLES = {name: row_type for name, row_type in ROW_TYPES.items() if row_type is not Trajectory}
 
 PROVENANCE = Provenance(dataset="d", stage="s", stage_version=1, fingerprint="f", seed=1, source="w", source_sha256="a")

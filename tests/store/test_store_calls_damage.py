@@ -17,6 +17,8 @@ from synth.errors import StoreError
 from synth.identity import derive_generator
 from synth.store.calls import CallStore, IntentState, Outcome, TokenCount
 
+pytestmark = pytest.mark.thorough
+
 CALLS = 60
 PATHS = [str(folder) for folder in Path(__file__).parents[:2]]
 """Where a child finds this module and the stand-ins."""

@@ -21,6 +21,8 @@ from stand_ins.call_log import intents
 from synth.identity import derive_generator
 from synth.store.calls import CallStore, CapReached, IntentState, Outcome
 
+pytestmark = pytest.mark.thorough
+
 
 class Children:
     def __init__(self) -> None:

@@ -33,6 +33,8 @@ from synth.schemas.rejections import Reason
 from synth.schemas.reworked import Rework, Reworked
 from synth.schemas.trajectories import TrajectoryRow
 
+pytestmark = pytest.mark.thorough
+
 SETTINGS = {
     "source.entities": 300,
     "management.compress": True,

@@ -15,6 +15,8 @@ from rich.console import Console
 from synth.cli import main
 from synth.dataset.audit import audit, render_audit
 
+pytestmark = pytest.mark.thorough
+
 
 def test_the_dataset_as_it_was_built_holds(audited: Path) -> None:
     found = audit(audited)

@@ -24,6 +24,8 @@ from synth.sources.private import PrivateKind, find_private, masked
 from synth.tasks.draft import finish as task_of
 from synth.tasks.given import GivenQuestion, bare_task
 
+pytestmark = pytest.mark.thorough
+
 REPO = "ann/world-search"
 SECRET = "correct horse battery staple"
 

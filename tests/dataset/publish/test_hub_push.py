@@ -18,6 +18,8 @@ from synth.dataset.reader import load
 from synth.mocks.hub import Fault, FaultKind, HubServer
 from synth.schemas.row import SCHEMA_VERSION
 
+pytestmark = pytest.mark.thorough
+
 TOKEN = "hf_" + "q7Wz" * 9
 REPO = "ann/world-search"
 EVERY = ("info", "create", "yaml", "preupload", "batch", "put", "verify", "commit")

@@ -12,6 +12,8 @@ from hub_pusher import XET, job, run_jobs, texts_below
 
 from synth.mocks.hub import Fault, FaultKind, HubServer
 
+pytestmark = pytest.mark.thorough
+
 TOKEN = "hf_" + "q7Wz" * 9
 REPO = "ann/world-search"
 FAULTS = {

@@ -26,6 +26,8 @@ from synth.errors import InputError
 from synth.publish.redaction import LEAST, Passages, redact, unlicensed
 from synth.publish.rehydration import rehydrate
 
+pytestmark = pytest.mark.thorough
+
 PAGE = "The mill on the Orrin was built by Ada Vance in the year of the flood, and burnt down twice after that. " * 3
 BRACKET = "An opening ⟦ of its own, and a closing ⟧, and ⟦page-1#0:3⟧ that means nothing."
 

@@ -14,6 +14,8 @@ from synth.tasks.docs.proposer import Proposed
 from synth.tasks.draft import finish
 from tests.tasks.docs.test_docs_proposer import World, audited, build, site
 
+pytestmark = pytest.mark.thorough
+
 ELSEWHERE = {
     "guide.html": "<h1>Guide</h1>"
     "<p>Use the velib_pace setting to limit how long visitors of the museum stay on the pier.</p>"

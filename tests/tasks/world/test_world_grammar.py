@@ -41,6 +41,7 @@ def test_every_primary_relation_has_a_wording() -> None:
     assert set(WORDS.wordings) == {name for name, relation in RELATIONS.items() if relation.primary}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("relation", "forward", "start", "end"), DIRECTIONS)
 def test_every_phrase_of_every_direction(relation: str, forward: bool, start: str, end: str) -> None:
     link = Link(0, WORDS.wordings[relation], forward, WORDS.noun(end), named(start))

@@ -24,6 +24,8 @@ from synth.tasks.values import MEASURED_KINDS
 from synth.tasks.world.obfuscate import describe, obfuscated
 from synth.tasks.world.words import world_words
 
+pytestmark = pytest.mark.thorough
+
 PROVENANCE = Provenance(
     dataset="d", stage="world_tasks", stage_version=1, fingerprint="f", seed=0, source="world", source_sha256="0"
 )

@@ -26,6 +26,8 @@ from synth.tasks.world.view import WorldView
 from synth.tasks.world.wording_web import Knot, marked_web, word_web
 from synth.tasks.world.words import world_words
 
+pytestmark = pytest.mark.thorough
+
 WORDS = world_words()
 
 PROVENANCE = Provenance(
