@@ -9,8 +9,9 @@ from synth.graph.graph import Graph
 from synth.lexicon.model import Lexicon
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.collections import Collections
+from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
-from synth.schemas.tasks import Task
+from synth.schemas.tasks import Task, Walk
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.stages.held import Holdings
 from synth.tasks.contract import Checked
@@ -37,7 +38,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 36
+    version = 37
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     optional: ClassVar[tuple[str, ...]] = ("drafted_words",)
@@ -72,13 +73,29 @@ class WorldTasks(CandidateStage[WorldTasksStageConfig]):
         indices = range(start, stop)
         outcomes = []
         for index, verdict in zip(indices, self._proposer.propose(indices, self.context.seed), strict=True):
-            if isinstance(verdict, Checked):
+            if isinstance(verdict, Checked) and not self._can_start(verdict.draft.walk):
+                detail = f"{verdict.draft.walk.shape}: the question names nothing that can be looked up by its name"
+                refused = Rejection(
+                    stage=self.name,
+                    row_id=str(index),
+                    reason=Reason.NOT_RETRIEVABLE,
+                    detail=detail,
+                    split=verdict.draft.split,
+                )
+                outcomes.append(Outcome(rejected=(refused,)))
+            elif isinstance(verdict, Checked):
                 draft = verdict.draft.model_copy(update={"environment": self.config.environment})
                 task = finish(draft, verdict.checks, self.context.provenance, index)
                 outcomes.append(self._holdings.kept(task))
             else:
                 outcomes.append(Outcome(rejected=(verdict,)))
         return outcomes
+
+    def _can_start(self, walk: Walk) -> bool:
+        """In a graph nothing is found by a value ("founded in 1874"): the question must name a thing, too."""
+        if self.config.environment != "graph":
+            return True
+        return any(hop.source.document_id is not None for hop in walk.hops if not hop.needs)
 
     def duplicate_key(self, row: Any) -> str:
         return same_question(row)

@@ -130,6 +130,13 @@ def page_world() -> TaskWorld:
     return _played_in(environment, "agents/search", world.tasks(range(150)))
 
 
+def long_page_world() -> TaskWorld:
+    """The same tasks where a document has several pages."""
+    world = _world()
+    environment = SearchEnvironment(world.index, _Table(world.documents), page_size=500)
+    return _played_in(environment, "agents/search", page_world().tasks)
+
+
 @cache
 def set_world() -> TaskWorld:
     """The world as pages, with some tasks of each shape of ``SETS``."""

@@ -195,7 +195,15 @@ def test_a_line_with_the_names_of_the_evidence_that_says_something_else_is_no_ev
     assert gold._is_evidence(hop, founded)
 
 
-@pytest.mark.parametrize("cue", ["which language does Jon Maak's country use", "how long is the river's course"])
+@pytest.mark.parametrize(
+    "cue",
+    [
+        "which language does Jon Maak's country use",
+        "how long is the river's course",
+        "from which city Jon Maak's mentor hailed",
+        "in what year the ferry's port closed",
+    ],
+)
 def test_a_question_is_no_noun_phrase(cue: str) -> None:
     assert not is_noun_phrase(cue)
     assert is_noun_phrase("the language of Jon Maak's country")

@@ -75,12 +75,13 @@ def _world() -> tuple[SearchEnvironment, tuple[Task, ...]]:
 
 def _runs(**options: Any) -> list[TrajectoryRow]:
     from synth.agents.scripted.players import world_lexicon
+    from synth.sources.world.statements import says
 
     where, tasks = _world()
     rows = []
     for task in tasks:
         done = rollout(
-            ScriptedTeacher(task, TeacherConfig(**({"detour": 0, "crosscheck": 0} | options)), world_lexicon()),
+            ScriptedTeacher(task, TeacherConfig(**({"detour": 0, "crosscheck": 0} | options)), world_lexicon(), says),
             where,
             task,
             system="s",
@@ -201,7 +202,7 @@ def test_every_cue_of_a_written_page_raises_a_doubt() -> None:
 def test_a_sentence_that_says_what_is_asked_for_is_no_reason_against_a_page() -> None:
     clue = SimpleNamespace(cue="studied at Keld Academy")
     state: Any = SimpleNamespace(reading=SimpleNamespace(clues=[clue]))
-    chooser = SimpleNamespace(denies=lambda clue, sentence: False)
+    chooser = SimpleNamespace(denies=lambda clue, sentence, name: False)
     narration: Any = SimpleNamespace(chooser=chooser, credibility=CredibilityCheck(state, world_lexicon()))
     graduate = _document("He is counted among the graduates of Keld Academy. He directed a film.")
     rector = _document("From 1950 he led Keld Academy as rector. He is counted among the graduates of Keld Academy.")

@@ -14,11 +14,9 @@ from enum import StrEnum
 from synth.agents.contract import History, Prompt
 from synth.agents.grounding.claims import unlike, wrong_matches
 from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, named_in, pattern, says
-from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.phrases import PHRASES
 from synth.environments.contract import ToolCall
 from synth.environments.observed import observe
-from synth.environments.shown import Hits
 from synth.text.words import fold
 
 __all__ = ["Flaw", "Inconsistency", "inconsistencies", "poor_reason"]
@@ -27,14 +25,14 @@ _REWORDED = ("search_again", "search_reworded")
 _WRONG_RELATION = ("g_wrong_relation", "g_wrong_plain")
 _WHY_SILENT = ("dismiss_why_silent", "dismiss_why_described")
 """Reasons that need not name the page."""
-_TRIED = ("candidate", "candidate_next", "found")
+_TRIED = ("candidate", "candidate_next", "candidate_read", "found")
 _OPENS = ("open", "get_relations")
 _OVER_PAGES = ("search", "open", "find", "outline", "filter", "count")
 """How names of tools begin in runs over pages; in a browser or a graph one opens by other means."""
 _ACTS = {
     "search": (
         *("search_name", "search_names", "search_more", "search_reverse", "search_again", "search_longer"),
-        *("search_described", "search_told", "search_first", "search_list", "search_rest", "crosscheck"),
+        *("search_described", "search_told", "search_first", "search_list", "search_rest"),
     ),
     "open": (
         *(
@@ -90,8 +88,6 @@ class Flaw(StrEnum):
     """It says that nothing else turns up, and has not searched."""
     UNDONE = "no such call"
     """It says that it searches, opens or looks something up, and does not."""
-    OTHERS = "other results speak of it"
-    """It says that no other result speaks of a name, or none that it has not read, and one does."""
     AT_ONCE = "begins in one place and looks in several"
     """It says that it begins with one name and comes to the rest later, and looks up several in that turn."""
     ALIKE = "nothing alike"
@@ -129,7 +125,7 @@ _REASONED = frozenset((Flaw.LIST, Flaw.CANDIDATE, Flaw.PASSED, Flaw.COMPARISON, 
 """Flaws of a turn's reasons, whatever comes of it."""
 
 
-_ANNOUNCED = ("search_name", "g_find", "g_relations", "g_triples")
+_ANNOUNCED = ("search_name", "g_find", "g_relations", "g_triples", "hit_try")
 """What is said by who makes a call; alone it says nothing of why."""
 _NO_REASON = ("answer_guess", "answer_early", "p_around", "untold")
 
@@ -322,22 +318,6 @@ def _deeds(run: SaidRun, turn: SaidTurn) -> _Found:
             yield Flaw.UNDONE, said.group()
 
 
-def _others(run: SaidRun, turn: SaidTurn) -> _Found:
-    intents = ("crosscheck_none", "crosscheck_read")
-    intent = next((one for one in intents if says((one,), turn.thought) is not None), None)
-    said = says(intents, turn.thought)
-    if intent is None or said is None or turn.number == 0:
-        return
-    name = next(group for group in said.groups() if group)
-    read = {run.titles.get(target, target) for target in _opened(run, turn.number)}
-    for result in run.history[turn.number - 1].results:
-        shown = observe(result.content)
-        for hit in shown.hits if isinstance(shown, Hits) else ():
-            known = intent == "crosscheck_read" and hit.title in read
-            if not known and not same_name(hit.title, name) and named_in(hit.text, name):
-                yield Flaw.OTHERS, hit.title
-
-
 def _at_once(run: SaidRun, turn: SaidTurn) -> _Found:
     said = says(("plan", "plan_many", "plan_first"), turn.thought)
     if said is not None and len(run.history[turn.number].turn.calls) > 1:
@@ -350,13 +330,6 @@ def _linked(run: SaidRun, turn: SaidTurn) -> _Found:
         target = str(call.arguments.get("document", "")).split("#", 1)[0]
         if said is not None and call.name == "open" and not run.links_to(target, turn):
             yield Flaw.LINK, said.group()
-
-
-def _opened(run: SaidRun, before: int) -> Iterator[str]:
-    for step in run.history[:before]:
-        for call in step.turn.calls:
-            if call.name == "open":
-                yield str(call.arguments.get("document", "")).split("#", 1)[0]
 
 
 def _unspoken(run: SaidRun) -> Iterator[Inconsistency]:
@@ -387,6 +360,6 @@ def _inside(call: ToolCall, document: str) -> bool:
 
 
 _RULES = (
-    *(_lists, _silent, _sets, _dismissals, _searches, _matches, _alike, _checks, _opens, _deeds, _others, _at_once),
+    *(_lists, _silent, _sets, _dismissals, _searches, _matches, _alike, _checks, _opens, _deeds, _at_once),
     _linked,
 )

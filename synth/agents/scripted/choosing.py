@@ -125,15 +125,19 @@ class PageChooser(Chooser, Protocol):
     def of_kind(self, clue: int, name: str, document: SeenDocument) -> Sequence[str]:
         """Other things on a page of the kind that the clue asks for, as far as known."""
 
-    def denies(self, clue: int, sentence: Passage) -> bool:
-        """Whether a sentence is known to say something else than the clue, however like it is worded."""
+    def denies(self, clue: int, sentence: Passage, name: str = "") -> bool:
+        """Whether a sentence is known to say something else than the clue (of ``name``, which it starts from), however
+        like it is worded."""
 
     def states(self, clue: int, document: SeenDocument) -> bool:
         """Whether a page is known to state what the clue asks for, about anything at all."""
 
     def crosschecks(self, value: Value | None) -> bool:
-        """Whether to look, before answering ``value`` (None: what comes out of several), if another page has it
-        otherwise."""
+        """Whether to read, before answering ``value`` (None: what comes out of several), a page that has it
+        otherwise, where a result shows one."""
+
+    def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
+        """The line of a result by which a page about ``name`` says something else than ``end`` to the clue, if any."""
 
     def reads_on(self, clue: int, document: SeenDocument) -> bool:
         """Whether to read the next page of a document."""

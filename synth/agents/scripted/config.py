@@ -42,8 +42,8 @@ class TeacherConfig(Described):
     habit: float = Field(default=0.0, ge=0, le=1)
     """In a graph: share of relations, always the same ones, instead of which it reads a like one first, every time, and
     then goes back. A systematic mistake: its runs succeed, so that choosing runs by success does not remove it."""
-    crosscheck: float = Field(default=0.3, ge=0, le=1)
-    """Over pages: share of answers before which it looks if another page has it otherwise."""
+    crosscheck: float = Field(default=0.9, ge=0, le=1)
+    """Over pages: share of the answers for which a result in view says otherwise before which it reads that page."""
     meets: int = Field(default=0, ge=0, le=10)
     """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
     for whenever a search shows one, before it opens the right one."""

@@ -91,6 +91,8 @@ class CredibilityCheck:
         if found is None or not quotable(found.mark.text) or not quotable(found.claim.text):
             return False
         alone = found.claim == found.mark
+        if not alone and not self._states(number, found.claim) and not self.fits(number, name, found.claim):
+            return False  # what is doubtful there is something else than what is asked
         if not alone:
             thoughts.add("doubt_claim", quote=_quoted(found.claim), title=short(page.title))
         upheld = not alone and _UPHELD.search(found.mark.text) is not None

@@ -139,12 +139,17 @@ class Operations:
         if ends is None:
             return None
         left = [one for one in told if _inside(one.measure, *ends)]
-        slots = {"told": _said(told), "cue": strip(deed.cue)}
-        if left:
-            self._thoughts.add("fits_bound", **slots, names=listed([one.candidate.name for one in left]))
-        else:
-            self._thoughts.add("fits_none", **slots)
+        intent = "fits_bound_several" if left[1:] else "fits_bound" if left else "fits_none"
+        names = listed([one.candidate.name for one in left])
+        self._thoughts.add(intent, told=_said(told), bound=self._in_words(deed), names=names)
         return [one.candidate for one in left] or None
+
+    def _in_words(self, deed: Deed) -> str:
+        """The bound as a sentence says it: where the question has it from an event, with the date that was found."""
+        words, bound = strip(deed.cue), deed.bound
+        found = [end for end in (bound.low, bound.high) if isinstance(end, int)] if bound is not None else []
+        date = self._state.values.get(found[0]) if len(found) == 1 else None
+        return words if date is None or " " in words else f"{words} {date.name}"
 
     def _ends(self, bound: Bound, kind: str) -> tuple[Measure | None, Measure | None] | None:
         """The ends of a bound; None when one of them was not found."""
@@ -168,6 +173,7 @@ class Operations:
         dated = told[0].measure.dated
         intent = ("is_first" if taken_least else "is_last") if dated else ("is_least" if taken_least else "is_most")
         chosen = told[place]
+        intent += "_of_two" if len(told) == 2 else ""
         self._thoughts.add(intent, told=_said(told), value=chosen.value.name, answer=chosen.candidate.name)
         return [chosen.candidate]
 

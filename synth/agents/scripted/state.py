@@ -169,7 +169,7 @@ class State:
             self.postponed.add(number)
         elif number is not None and self.reading.clues[number].every:
             self._note_of_set(number, intent, name, turn)
-        elif number is not None and intent in ("found", "candidate", "candidate_next", "confirm"):
+        elif number is not None and intent in ("found", "candidate", "candidate_next", "candidate_read", "confirm"):
             clue = self.reading.clues[number]
             if intent != "confirm":
                 self.values[clue.target] = Value(name, self.place(name), turn)

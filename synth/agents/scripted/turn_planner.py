@@ -180,9 +180,9 @@ class TurnPlanner(ABC):
         page = self.seen.documents.get(value.document or "")
         return self._answer("answer", self.chooser.answer(value, page.title if page else None))
 
-    @abstractmethod
     def _last_look(self, value: Value) -> list[Call]:
-        """Calls that look once more at the answer; none, and what the last look showed is said."""
+        """Calls that look once more at the answer, where there is a reason to; none, and what it showed is said."""
+        return []
 
     @property
     def _operations(self) -> Operations:
@@ -220,15 +220,13 @@ class TurnPlanner(ABC):
         return [call]
 
     def taken_as(self, number: int) -> str:
-        """What is settled for good, and what has to be tested by a further condition."""
+        """What a note calls something whose page was just read: settled, or to be tested by a further condition."""
         clues = self.state.reading.clues
         tested = any(
             n != number and clue.target == clues[number].target and n not in self.state.resolved
             for n, clue in enumerate(clues)
         )
-        if not tested:
-            return "found"
-        return "candidate_next" if any(clue == number for clue, _ in self.state.dismissed) else "candidate"
+        return "candidate_read" if tested else "found"
 
     def note(self, intent: str, name: str) -> None:
         self.thoughts.add(intent, found=name)
@@ -256,9 +254,11 @@ class TurnPlanner(ABC):
         if known is not None and (dangling(cue) or draw < 0.4):
             if draw < 0.7:
                 self.thoughts.add("next_plain", name=known.name)
-        elif not dangling(cue) and len(cue) < _MOST_OF * len(self.state.reading.question):
-            plain = is_noun_phrase(cue) and '"' not in cue and float(self.generator.random()) < _IN_OWN_WORDS
+        elif is_noun_phrase(cue) and not dangling(cue) and len(cue) < _MOST_OF * len(self.state.reading.question):
+            plain = '"' not in cue and float(self.generator.random()) < _IN_OWN_WORDS
             self.thoughts.add("next_noun" if plain else "next_clue", cue=cue)
+        elif known is not None:  # half a sentence ("is home to the fewest people") is no part that one comes to
+            self.thoughts.add("next_plain", name=known.name)
 
     def independent(self, number: int) -> list[tuple[int, str]]:
         """(clue, name) where other questions begin that have nothing to do with that of ``number`` (HyperEyes)."""

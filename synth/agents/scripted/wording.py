@@ -7,6 +7,9 @@ import re
 __all__ = ["is_noun_phrase", "is_predicate"]
 
 _FINITE = re.compile(r"(?:is|was|has|had|holds|held|lies|stands|\w+ed)\b(?! by\b)")
+_ASKS = re.compile(
+    r"(?:(?:after|at|by|for|from|in|of|on|to|under|with) )?(?:which|what|how|who|whom|whose|where|when)\b"
+)
 _PHRASE = re.compile(r"(?:the|a|an)\s|\S.*['’]s\s")
 
 
@@ -17,5 +20,4 @@ def is_predicate(cue: str) -> bool:
 
 def is_noun_phrase(cue: str) -> bool:
     """Whether the cue names what is sought ("the region where that city lies")."""
-    asks = cue.startswith(("which ", "what ", "how ", "who ", "whose ", "where ", "when "))
-    return not asks and _PHRASE.match(cue) is not None and not cue.endswith(("is", "was"))
+    return not _ASKS.match(cue) and _PHRASE.match(cue) is not None and not cue.endswith(("is", "was"))

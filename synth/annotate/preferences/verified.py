@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from synth.agents.grounding.said import says
 from synth.annotate.preferences.sides import (
     PairPosition,
     Pairs,
@@ -18,7 +19,7 @@ from synth.annotate.preferences.sides import (
     not_grounded,
     not_reasoned,
 )
-from synth.schemas.adp import ContentItem
+from synth.schemas.adp import ApiAction, ContentItem
 from synth.schemas.preferences import PairKind, PreferenceRow, Strength
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Rejection
@@ -60,10 +61,13 @@ def verified_pairs(
             tried.setdefault((branch.step, branch.alternative), branch)
     rows: list[PreferenceRow] = []
     rejected: list[Rejection] = []
-    equal = 0
+    equal = lucky = 0
     for row in verified:
         assert row.criticality is not None
         branch_of = tried.get((row.step, row.criticality.alternative))
+        if branch_of is not None and _skips(own, row, branch_of, kind):
+            lucky += 1
+            continue
         if branch_of is None:
             raise ValueError(f"{row.id} is verified, but no branch holds its alternative {row.criticality.alternative}")
         recovery = off_path(own, row.step)
@@ -79,6 +83,8 @@ def verified_pairs(
     if rows or trajectory.success:
         return Pairs(tuple(rows), tuple(rejected))
     why = "a verified step whose sides act or think alike" if equal else _why_none(searched)
+    if lucky and not equal:
+        why = "a verified step that answers before all that it hangs on was in view"
     if rejected:
         why = rejected[0].detail
     return Pairs((), tuple(rejected), (Unpaired(trajectory_id=trajectory.id, why=why),))
@@ -110,6 +116,37 @@ def off_path(steps: Iterable[StepRow], step: int) -> bool:
     return off
 
 
+_TRIES = ("hit_snippet", "hit_try")
+"""What is said by who opens one of several results to see."""
+
+
+def _skips(steps: Sequence[StepRow], row: StepRow, branch: ContinuationRow, kind: PairKind) -> bool:
+    """Whether the preferred side answers before all that the question hangs on was in view: right by luck."""
+    before = next((one.progress for one in steps if one.step == row.step - 1), 0.0)
+    first = turn_ranges(branch.content)[0]
+    turn = branch.content[first[0] : first[1]]
+    answers = all(not isinstance(one, ApiAction) for one in turn) if kind is PairKind.VERIFIED_STEP else False
+    return (
+        before is not None
+        and before < 1
+        and (answers or (kind is not PairKind.VERIFIED_STEP and row.action_kind == "answer"))
+    )
+
+
+def _as_good(chosen: Sequence[ContentItem], rejected: Sequence[ContentItem]) -> bool:
+    """Whether both sides open one of several results of a kind to see what it says: that one of them turned out to be
+    the right one is nothing that was in view."""
+    opened = []
+    for side in (chosen, rejected):
+        calls = [one for one in bare_actions(side) if isinstance(one, ApiAction)]
+        thought = next((one.reasoning_content for one in calls if one.reasoning_content), "")
+        document = str(calls[0].kwargs.get("document", "")) if len(calls) == 1 else ""
+        if not document or says(_TRIES, thought) is None:
+            return False
+        opened.append(document.rpartition("/")[0])
+    return opened[0] == opened[1]
+
+
 def _better(row: StepRow, kind: PairKind) -> bool:
     """Verified, and in the direction that the kind asks for."""
     found = row.criticality
@@ -139,7 +176,7 @@ def _pair(
     chosen, rejected = (other, recorded) if failed else (recorded, other)
     gave_up = (ends[1], ends[0]) if failed else ends
     strength = Strength.of(criticality, "alternative" if failed else "original")
-    if alike(trajectory, chosen, rejected):
+    if alike(trajectory, chosen, rejected) or _as_good(chosen, rejected):
         return None
     bad = not_grounded(position, bare_actions(chosen), stage=stage, own_words=own_words if failed else None)
     bad = bad or not_reasoned(position, bare_actions(chosen), stage=stage)

@@ -45,7 +45,9 @@ _TOOK = re.compile(r"took (?P<quote>['\"])(?P<name>.*?)(?P=quote)(?: rather than
 _LOOKALIKE = re.compile(r"opened (?P<quote>['\"])(?P<name>.*?)(?P=quote) for ")
 
 
-_CLAIMS = frozenset(("found", "candidate", "candidate_next", "confirm", "dismiss", "member", "keep", "told", "strike"))
+_CLAIMS = frozenset(
+    ("found", "candidate", "candidate_next", "candidate_read", "confirm", "dismiss", "member", "keep", "told", "strike")
+)
 """Notes that say something of the world, which facts can bear out or not."""
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,14 +12,15 @@ from hypothesis import strategies as st
 from preference_world import PreferenceWorld, act, adp_problems, redo
 from stand_ins.bare import bare
 
-from synth.agents.contract import Step, Turn
+from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.consistency import poor_reason
 from synth.agents.trajectory import history_of, step_items
 from synth.annotate.preferences.sides import parsed
-from synth.annotate.preferences.verified import off_path, verified_pairs
+from synth.annotate.preferences.verified import _as_good, _skips, off_path, verified_pairs
 from synth.environments.contract import Episode
 from synth.identity import derive_generator
-from synth.schemas.adp import ApiAction, ContentItem, TextObservation
+from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.preferences import PairKind, PreferenceRow, swap
 from synth.schemas.rejections import Reason
@@ -355,3 +358,37 @@ def test_position_and_nature_by_brute_force(failures: list[Searched], data: st.D
         assert pair.chosen == (action,)
         later = run.content[ranges[pair.step][0] :]
         assert all(item not in pair.prompt for item in later if getattr(item, "tool_call_id", None))
+
+
+def test_no_pair_prefers_an_answer_before_all_was_seen() -> None:
+    answer = [MessageAction(content="Keld")]
+    call = [ApiAction(function="search", kwargs={"query": "Keld"})]
+
+    def skips(side: list[ContentItem], progress: float | None, kind: PairKind = PairKind.VERIFIED_STEP) -> bool:
+        row: Any = SimpleNamespace(step=2, action_kind="answer" if side is answer else "search")
+        before: Any = SimpleNamespace(step=1, progress=progress)
+        branch: Any = SimpleNamespace(content=side)
+        return _skips([before], row, branch, kind)
+
+    assert skips(answer, 0.5)
+    assert skips(answer, 0.5, PairKind.VERIFIED_STEP_SUCCESS)
+    assert not skips(answer, 1.0)
+    assert not skips(answer, None)  # nothing tells
+    assert not skips(call, 0.5)
+
+
+def test_of_two_results_that_are_tried_none_is_better() -> None:
+    def tries(thought: str, document: str) -> list[ContentItem]:
+        return [ApiAction(function="open", kwargs={"document": document}, reasoning_content=thought)]
+
+    first = tries("I give Jon Maak a try.", "person/jon-1")
+    assert _as_good(first, tries("Next I try Ida Venn.", "person/ida-2"))
+    assert not _as_good(first, tries("Next I try Keld.", "city/keld-3"))
+    assert not _as_good(tries('Jon Maak says: "I was born in Keld."', "person/jon-1"), first)
+
+
+def test_who_looks_to_see_gives_no_reason() -> None:
+    prompt = Prompt(system="s", question="Who?", tools=())
+    earlier = Step(turn=Turn(thought="I search for Keld.", calls=()))
+    turn = Step(turn=Turn(thought="I give Jon Maak a try.", calls=()))
+    assert poor_reason(prompt, (earlier, turn), start=1) is not None

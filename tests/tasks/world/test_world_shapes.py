@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from english_faults import faults
@@ -17,8 +19,10 @@ from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.provenance import Provenance
 from synth.schemas.tasks import Task
 from synth.sources.world.schema import HUB_TYPES
+from synth.stages.world_tasks import WorldTasks
 from synth.tasks.draft import same_question
 from synth.tasks.values import Measure, difference, in_range, parse_measure, parse_range, total
+from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.measures import End
 from synth.tasks.world.shapes import SHAPES
 from synth.tasks.world.words import world_words
@@ -251,3 +255,22 @@ def test_every_measure_is_worded_and_every_phrase_says_which_end() -> None:
         assert least
         assert most
         assert not least & most
+
+
+def test_in_a_graph_the_question_names_a_thing_to_look_up() -> None:
+    def may(environment: str, *values: bool) -> bool:
+        hops = [
+            SimpleNamespace(needs=(), source=SimpleNamespace(document_id=None if one else "c/keld")) for one in values
+        ]
+        stage: Any = SimpleNamespace(config=SimpleNamespace(environment=environment))
+        walk: Any = SimpleNamespace(hops=hops)
+        return WorldTasks._can_start(stage, walk)
+
+    assert not may("graph", True, True)
+    assert may("graph", True, False)
+    assert may("search", True, True)  # a page may be found by a date
+
+
+def test_nobody_is_asked_in_riddles_by_default() -> None:
+    assert "cycle" in SHAPES
+    assert "cycle" not in WorldTasksConfig().shapes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from synth.agents.grounding.told import clauses
@@ -65,8 +66,14 @@ class GraphNarration(SetQuestions):
         cue = strip(clue.cue)
         if (clue.value or not name) and '"' not in cue:
             self.thoughts.add("g_fails_value", title=value.name, cue=cue)
+        elif (relation := self.listed_under(clue, name)) is not None:
+            self.thoughts.add("g_fails_listed", title=value.name, name=name, relation=relation)
         else:
             self.thoughts.add("g_fails", title=value.name, name=name)
+
+    @abstractmethod
+    def listed_under(self, clue: Clue, name: str) -> str | None:
+        """The relation of ``name`` that was read for a condition, where all that it leads to was read."""
 
 
 def some(ends: Sequence[Far]) -> str:

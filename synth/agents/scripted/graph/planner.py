@@ -262,10 +262,13 @@ class GraphPlanner(GraphNarration):
         go for it without a look at its own relations."""
         clues = self.state.reading.clues
         unknown = clues[number].source if source else clues[number].target
-        if unknown is None:
-            return None
-        others = [value.place for value in self.state.members.get(unknown, [])]
-        others += [document for clue, document in sorted(self.state.dismissed) if clues[clue].target == unknown]
+        others: list[str | None] = []
+        if unknown is not None:
+            others += [value.place for value in self.state.members.get(unknown, [])]
+            others += [document for clue, document in sorted(self.state.dismissed) if clues[clue].target == unknown]
+        # Who read the length of one river asks the next for it.
+        kind, _, own = entity.rpartition("/")
+        others += [one for one in self.seen.listed if kind and own and one.rpartition("/")[0] == kind]
         for other in others:
             relations = self.seen.listed.get(other or "")
             if relations is None or other == entity:
@@ -329,16 +332,14 @@ class GraphPlanner(GraphNarration):
             self.thoughts.add("g_instead", quote=ends[0].text())
         return fact is not None
 
-    # The end.
-
-    def _last_look(self, value: Value) -> list[Call]:
-        if value.place is not None and value.place not in self.seen.listed:
-            if self.noted and self.chooser.verifies(value):
-                self.thoughts.add("g_verify", name=value.name)
-                return [("get_relations", {"entity": value.place})]
-        elif not self.noted:
-            self.thoughts.add("verified_plain")
-        return []
+    def listed_under(self, clue: Clue, name: str) -> str | None:
+        number = self.state.reading.clues.index(clue)
+        for (entity, label), fan in self.seen.fans.items():
+            way = self.seen.listed.get(entity, {}).get(label)
+            whole = way is not None and self.title(entity) == name and fan.unread is None
+            if way is not None and whole and self.chooser.fits(number, way):
+                return way.relation
+        return None
 
     # Sets.
 
@@ -385,14 +386,13 @@ class GraphPlanner(GraphNarration):
     # Small things.
 
     def title(self, entity: str) -> str:
-        document = self.seen.documents.get(entity)
-        if document is not None:
-            return document.title
+        if entity in self.seen.documents:
+            return self.seen.documents[entity].title
         return next((hit.title for hit in self.seen.hits() if hit.document == entity), entity)
 
     def _just_listed(self, entity: str) -> bool:
-        document = self.seen.documents.get(entity)
-        return document is not None and document.turns[-1] == self.seen.turns - 1
+        known = self.seen.documents.get(entity)
+        return known is not None and known.turns[-1] == self.seen.turns - 1
 
 
 def _triples(entity: str, way: Listed, page: int | None = None) -> Call:

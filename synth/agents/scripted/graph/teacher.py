@@ -148,9 +148,6 @@ class GraphGoldChooser(GoldChooser):
         right = not source and any(is_end(hop.target, candidate) for hop in self._hops(clue))
         return found or (ends[0] if right and ends else None)
 
-    def verifies(self, value: Value) -> bool:
-        return float(self._generator.random()) < self._config.verify
-
     def answer(self, value: Value, title: str | None) -> str:
         return value.name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from synth.agents.contract import Turn
 from synth.agents.scripted.matching import quotable, same_name, short
 from synth.agents.scripted.options import holds, of_other_kinds
-from synth.agents.scripted.pages.planner import PageReader, search_call
+from synth.agents.scripted.pages.planner import PageReader
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call
@@ -24,41 +24,38 @@ class CrossChecking(PageReader):
         return self._act(calls) if calls else super()._finish()
 
     def _crosscheck(self) -> list[Call]:
-        """Calls that look if another page has it otherwise; none, and what that showed is said."""
+        """Calls that open a page of which a result says otherwise; none, and what it showed is said.
+
+        A second look needs a reason that is in view: who searches again for what a page has just said wastes a call.
+        """
         about = self._last_read()
         if about is None:
             return []
         number, name, end = about
-        query = self._reverse_queries(self.state.reading.clues[number], name)[0]
-        made, todo = self.searched([query])
-        failed = self.seen.last_failure
-        if failed is not None and todo and failed.call.arguments.get("query") == query[0]:
-            return [search_call(*query)]  # announced, and refused: made again
-        if self.noted:
-            wanted = self.chooser.crosschecks(self.state.values.get(self.state.reading.answer))
-            if not todo or not wanted or len(self._agreeing(name, end)) > 1:
-                return []
-            self.thoughts.add("crosscheck", name=name)
-            return [search_call(*query)]
         page = self.seen.documents.get(self.seen.current or "")
-        if made and made[-1].turn == self.seen.turns - 1:
-            untried = self.untried(number, made[-1].hits)
-            own = next((hit for hit in untried if same_name(hit.title, name)), None)
-            if own is not None:
-                self.thoughts.add("verify_open", name=short(own.title))
-                return [("open", {"document": own.document})]
-            naming = [hit for hit in made[-1].hits if not same_name(hit.title, name) and holds(hit.text, name)]
-            hits = [hit for hit in untried if hit in naming]  # of whom it is said
-            self.checked = True
-            if not hits:
-                self.thoughts.add("crosscheck_read" if naming else "crosscheck_none", name=name)
-                return []
-            self.thoughts.add("crosscheck_open", title=short(hits[0].title), name=name)
-            return [("open", {"document": hits[0].document})]
-        if made and made[-1].turn == self.seen.turns - 2 and page is not None and self._just_read(page):
+        if not self.noted and page is not None and self._just_read(page) and self._is_beside(page):
             self.checked = True
             self._comment_on_crosscheck(number, name, end, page)
+            return []
+        failed = self.seen.last_failure
+        again = failed is not None and failed.call.name == "open"  # announced, and refused: made again
+        value = self.state.values.get(self.state.reading.answer)
+        if not (again or (self.noted and self.chooser.crosschecks(value))):
+            return []
+        for hit in self.untried(number, [hit for search in self.seen.searches for hit in search.hits]):
+            line = self.chooser.disputes(number, name, end, hit)
+            if line is not None and quotable(line.text):
+                slots = {"title": short(hit.title), "name": name, "quote": line.text.strip("… ").replace('"', "”")}
+                self.thoughts.add("crosscheck_open", **slots)
+                return [("open", {"document": hit.document})]
         return []
+
+    def _is_beside(self, page: SeenDocument) -> bool:
+        """Whether a page is none of those that the answer was read from or leads to."""
+        members = [value for values in self.state.members.values() for value in values]
+        ours = {value.document for value in (*self.state.values.values(), *members)}
+        clues = enumerate(self.state.reading.clues)
+        return page.document not in ours and not any(self.chooser.is_source(n, clue.name, page) for n, clue in clues)
 
     def objects(self, unknown: int, kind: str) -> bool:
         value, question = self.state.values[unknown], self.state.reading.question
@@ -85,16 +82,6 @@ class CrossChecking(PageReader):
                     self._say_otherwise(clue, value.name, short(one.title), said[0])
                     return True
         return False
-
-    def _agreeing(self, name: str, end: str) -> set[str]:
-        """Pages that were read and name both: one is of the one and names the other, or a sentence has both."""
-        found: set[str] = set()
-        for page in self.seen.documents.values():
-            own = [one for one in (name, end) if same_name(page.title, one)]
-            others = [one for one in (name, end) if one not in own]
-            if any(all(holds(s.text, one) for one in others) for s in page.sentences() if s.text != s.heading):
-                found.add(page.document)
-        return found
 
     def _last_read(self) -> tuple[int, str, str] | None:
         """The clue that was settled last, of those that lead on from a name; that name, and what it led to. Where
@@ -146,7 +133,7 @@ class CrossChecking(PageReader):
                 return [("open", {"document": value.place})]
             current = self.seen.documents.get(self.seen.current or "")
             shown = current is not None and any(value.name in sentence.text for sentence in current.sentences())
-            if value.document is None and shown and "find" in self.tools:
+            if value.document is None and shown and "find" in self.tools and current is not None and current.total > 1:
                 pattern = self._to_verify(value)
                 known = {find.pattern for find in self.seen.finds if current and find.document == current.document}
                 if pattern and pattern not in known:

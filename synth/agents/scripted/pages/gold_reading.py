@@ -46,8 +46,9 @@ class GoldReading(GoldPageTurning):
         says: Any = self.says
         return None if says is None or hop is None else says(sentence.text, hop.relation, hop.forward, **ends)
 
-    def denies(self, clue: int, sentence: Passage) -> bool:
-        return self._says(clue, sentence) is False
+    def denies(self, clue: int, sentence: Passage, name: str = "") -> bool:
+        # Who was somebody's pupil is not his mentor, though both are told in the same words.
+        return self._says(clue, sentence, source=name) is False
 
     def states_line(self, clue: int, sentence: Passage) -> bool:
         """Whether a sentence is known to state what the clue asks for, about anything at all."""
@@ -155,6 +156,16 @@ class GoldReading(GoldPageTurning):
         stated = [s for s in sentences if self._says(clue, s, of_target=True, alone=True)]
         if asked.span is not None:
             return bool(stated) and not any(within(s, asked.span) for s in stated)
+        place = self._state.place(name)
+        folder = (place or "").rpartition("/")[0]
+        linked = [
+            o.place
+            for s in stated
+            for o in options_in(s, "entity")
+            if folder and (o.document or "").startswith(f"{folder}/")
+        ]
+        if linked:
+            return place not in linked
         # Names vary ("the University of Nonur"): one that shares a word with the clue's may be the same thing.
         return bool(stated) and not any(wanted & content_stems(s.text) for s in stated)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from synth.agents.scripted.matching import similarity
+from synth.agents.scripted.matching import same_name, similarity
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.gold_reading import GoldReading
+from synth.agents.scripted.pages.shared import shared_by
 from synth.agents.scripted.pages.speaking import within
 from synth.agents.scripted.reading import Clue
-from synth.environments.passages import passages_of
+from synth.environments.passages import Passage, passages_of
 from synth.environments.shown import Hit
+from synth.text.words import fold
 
 __all__ = ["FITS", "GoldResults"]
 
@@ -58,7 +60,7 @@ class GoldResults(GoldReading):
         """Whether a snippet meets a condition on what the clue leads to (True), or rules it out (False)."""
         clues = self._state.reading.clues
         lines = passages_of(hit.text, hit.document, hit.title, 0)
-        met = False
+        met = bool(shared_by(self._state, self.denies, clue, [(hit.title, hit.document)]))
         for number, other in enumerate(clues):
             name = self._name_of(other)
             if other.target != clues[clue].target or other.every or not name or self.says is None:
@@ -82,6 +84,19 @@ class GoldResults(GoldReading):
             return False
         lines = passages_of(hit.text, hit.document, hit.title, 0)
         return any(holds(s.text, name) and self._says(clue, s, source=name, of_target=True) for s in lines)
+
+    def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
+        hop, says = next(iter(self._all_hops(clue)), None), self.says
+        if hop is None or says is None or not holds(hit.title, name) or fold(hit.title) == fold(name):
+            return None
+        # Who founded one museum may have founded others: only what has one value is disputed by another.
+        ahead = (
+            hop.forward
+            if any(same_name(name, one) for one in (hop.target.name, *hop.target.aliases))
+            else not hop.forward
+        )
+        lines = [s for s in passages_of(hit.text, hit.document, hit.title, 0) if not holds(s.text, end)]
+        return next((s for s in lines if says(s.text, hop.relation, ahead, alone=True)), None)
 
     def _seems(self, clue: int, name: str, hit: Hit) -> bool:
         """Whether a snippet names ``name`` and speaks in words like those of the clue."""

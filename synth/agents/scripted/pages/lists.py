@@ -13,7 +13,7 @@ import numpy as np
 from synth.agents.scripted.choosing import PageChooser
 from synth.agents.scripted.matching import content, same_name, short, strip, uncapitalised
 from synth.agents.scripted.pages.crosscheck import CrossChecking
-from synth.agents.scripted.pages.planner import Query, search_call
+from synth.agents.scripted.pages.queries import Query, search_call
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State, Value

@@ -9,6 +9,7 @@ from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.matching import content_stems, dangling, likeness, quotable, same_name, short, strip
 from synth.agents.scripted.options import holds, is_row, term
 from synth.agents.scripted.pages.long_documents import LongDocuments
+from synth.agents.scripted.pages.shared import pages_of_source
 from synth.agents.scripted.pages.speaking import really_about
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
@@ -56,7 +57,14 @@ class PageNarration(LongDocuments):
         elif said and (about := really_about(page)) is not None:
             self.thoughts.add("dismiss_why_about", name=about, title=short(page.title))
         elif not said:
-            self.thoughts.add(intent, name=name, title=short(page.title))
+            stated = self.chooser.contrary(number, name, page) if intent == "dismiss_why_silent" else None
+            if stated is not None:
+                about = (
+                    name if not self.state.reading.clues[number].value else strip(self.state.reading.clues[number].cue)
+                )
+                self.thoughts.add("dismiss_why_other", title=short(page.title), quote=stated.text, name=about)
+            else:
+                self.thoughts.add(intent, name=name, title=short(page.title))
 
     def _say_otherwise(self, clue: Clue, name: str, title: str, said: Passage) -> None:
         """Both: what is said of ``name`` there, and what the question says."""
@@ -74,7 +82,11 @@ class PageNarration(LongDocuments):
         against the page."""
         check = self.credibility
         return next(
-            (s for s in said if self.chooser.denies(number, s) or check is None or not check.fits(number, name, s)),
+            (
+                s
+                for s in said
+                if self.chooser.denies(number, s, name) or check is None or not check.fits(number, name, s)
+            ),
             None,
         )
 
@@ -82,6 +94,10 @@ class PageNarration(LongDocuments):
         page = self.seen.documents.get(value.document or "")
         number = self.state.reading.clues.index(clue)
         otherwise = self.chooser.contrary(number, name, page) if page is not None else None
+        read = pages_of_source(self.state, number)
+        if page is None and read:
+            self.thoughts.add("names_others", title=short(read[0].title), name=short(value.name))
+            return
         if page is None or otherwise is None:
             said = self._speaking_of(name, page) if page is not None else []
             other = self._other_than(number, name, [one for one in said if quotable(one.text)])
@@ -182,10 +198,10 @@ class PageNarration(LongDocuments):
             self.thoughts.add("wanted_here", cue=cue)
 
     def _above(self, chosen: Hit) -> str | None:
-        """The title of the best result of the latest search that brought up ``chosen``; empty where it is that, None
-        where no search did."""
+        """The title of the best result of the last turn's search that brought up ``chosen``; empty where it is that,
+        None where none did: nobody goes by the order of an older list."""
         for search in reversed(self.seen.searches):
-            if any(hit.document == chosen.document for hit in search.hits):
+            if search.turn == self.seen.turns - 1 and any(hit.document == chosen.document for hit in search.hits):
                 first = search.hits[0]
                 return "" if first.document == chosen.document else short(first.title)
         return None

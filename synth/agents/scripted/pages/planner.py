@@ -10,19 +10,17 @@ import re
 from collections.abc import Sequence
 
 from synth.agents.scripted.matching import (
-    FUNCTION_WORDS,
     content_stems,
-    content_words,
     quotable,
     same_name,
     short,
     strip,
-    uncapitalised,
 )
-from synth.agents.scripted.options import Option, listed_with, of_other_kinds
-from synth.agents.scripted.pages.asides import Asides
+from synth.agents.scripted.options import Option, listed_with, of_other_kinds, options_in
+from synth.agents.scripted.pages.queries import Queries, search_call
+from synth.agents.scripted.pages.shared import named_for, pages_of_source, shared_by
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.seen import Search, SeenDocument
+from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call, Need
 from synth.environments.passages import passages_of
@@ -31,15 +29,10 @@ from synth.text.inflection import article
 from synth.text.lists import listed
 from synth.text.words import fold
 
-__all__ = ["PageReader", "Query", "search_call"]
+__all__ = ["PageReader"]
 
-_ASKED = re.compile(r"\b(?:which|what|this) ([a-z]+)\b(?! of\b)", re.IGNORECASE)
-_BEFORE = re.compile(r"\b(?:an?|the|one|which|what|this) ([a-z]+)(?:,| that| which| who)*\s*$", re.IGNORECASE)
-_NO_KIND = FUNCTION_WORDS | {"person", "people", "one", "ones", "thing", "kind", "name"}
 _NAMED = 3
 """Names that a thought lists of those that a page has in another connection."""
-Query = tuple[str, int | None]
-"""Words to search for, and how many results (None = as many as it gives)."""
 
 
 def _stretch(text: str, cue: str) -> str:
@@ -49,11 +42,11 @@ def _stretch(text: str, cue: str) -> str:
     return max(parts, key=lambda part: len(wanted & content_stems(part)), default="").strip()
 
 
-def search_call(query: str, k: int | None) -> Call:
-    return "search", {"query": query} | ({"k": k} if k else {})
+def _document(place: str | None) -> str | None:
+    return None if place is None else place.split("#", 1)[0]
 
 
-class PageReader(Asides):
+class PageReader(Queries):
     """What a planner over pages does but for collecting sets: searches, opens, finds."""
 
     checked = False
@@ -123,7 +116,7 @@ class PageReader(Asides):
         if chosen is not None:
             beside = self._beside(number, chosen) if same_name(chosen.title, name) else []
             if beside:
-                self.thoughts.add("open_these", titles=listed([short(hit.title) for hit in (chosen, *beside)]))
+                self.thoughts.add("open_named", titles=listed([short(hit.title) for hit in (chosen, *beside)]))
             else:
                 self._introduce(number, hits, chosen, name)
             # The page of the clue at work comes last: it is the one that stays open.
@@ -151,7 +144,13 @@ class PageReader(Asides):
         listing = [(name, places.get(name)) for name in rivals]
         others = of_other_kinds(option.place, listing, self.state.reading.question)
         rivals = [name for name in rivals if name not in others] if len(rivals) > len(others) + 1 else []
+        both = shared_by(
+            self.state, self.chooser.denies, number, ((name, _document(places.get(name))) for name in rivals)
+        )
+        common = listed(both) if option.text in both and len(both) < len(rivals) else ""
         if rivals and again:
+            if common:
+                self.thoughts.add("g_common", names=common)
             self.note("candidate_next", option.text)
             return []
         self.want(self.state.reading.clues[number])
@@ -167,6 +166,8 @@ class PageReader(Asides):
             self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=listed(others))
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
+        if common:
+            self.thoughts.add("g_common", names=common)
         self.note("candidate" if rivals else "found", option.text)
         return []
 
@@ -195,43 +196,6 @@ class PageReader(Asides):
                 self.thoughts.add("search_described")
             return [search_call(*todo[0])]
         return self._dead_end(clue, name, tried=self._has_tried(number, name, page))
-
-    def searched(self, queries: Sequence[Query]) -> tuple[list[Search], list[Query]]:
-        """The searches that were made of ``queries``, and those that are left."""
-        keys = {(fold(query), k) for query, k in queries}
-        made = [search for search in self.seen.searches if (fold(search.query), search.k) in keys]
-        done = {(fold(search.query), search.k) for search in made}
-        return made, [(query, k) for query, k in queries if (fold(query), k) not in done]
-
-    def _reverse_queries(self, clue: Clue, name: str) -> list[Query]:
-        cue = uncapitalised(strip(clue.cue))
-        known = set(fold(name).split())
-        sought = self._asked_noun(clue) if name and not self.state.reading.pages else ""
-        telling = [word for word in content_words(cue) if fold(word) not in known | _NO_KIND]
-        words = " ".join([sought] * bool(sought) + telling)
-        joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
-        few = f"{name} {words}".strip()
-        first = few or joined
-        queries: list[Query] = [(first, None), (first, 10), (joined, 10), (name or joined, 10)]
-        if not name or clue.value:  # the question says on which page it stands
-            pages, others = self.state.reading.pages, [one.cue for one in self.state.reading.clues if one is not clue]
-            own = [page for page in pages if page in clue.cue or not any(page in cue for cue in others)]
-            queries = [*((title, None) for title in (own or (pages if clue.value else ()))), *queries]
-        return list(dict.fromkeys((query, k) for query, k in queries if query))
-
-    def _asked_noun(self, clue: Clue) -> str:
-        """The kind of thing that is asked for, where the clue leads to it and does not say it: "Senn bridge situated"
-        finds bridges."""
-        reading = self.state.reading
-        before = reading.question[: max(reading.question.find(clue.cue), 0)]
-        near = _BEFORE.search(before)
-        if near is not None and near[1].lower() not in _NO_KIND and clue.kind == "entity":
-            return "" if near[1].lower() in fold(clue.cue).split() else near[1].lower()
-        named = {found[1].lower() for found in _ASKED.finditer(reading.question)} - _NO_KIND
-        if clue.target != reading.answer or clue.kind != "entity" or len(named) != 1:
-            return ""
-        (noun,) = named
-        return "" if noun in fold(clue.cue).split() else noun
 
     def _candidate(self, number: int, name: str, page: SeenDocument | None, hits: list[Hit]) -> list[Call] | None:
         """Judge the page that was opened last, if it is one of ``hits``; else open the next of them."""
@@ -285,7 +249,8 @@ class PageReader(Asides):
         """The sentence of a snippet that made the agent look; empty when none stands out."""
         wanted = content_stems(self.state.reading.clues[number].cue)
         best, score = "", 0
-        for sentence in passages_of(hit.text, hit.document, hit.title, 0):
+        lines = passages_of(hit.text, hit.document, hit.title, 0)
+        for sentence in [s for s in lines if not self.chooser.denies(number, s)] or lines:
             shared = len(wanted & content_stems(sentence.text))
             if name and name.casefold() not in sentence.text.casefold():
                 continue
@@ -311,6 +276,8 @@ class PageReader(Asides):
         page = self.seen.documents.get(value.document or "")
         if page is not None and page.unread is None and self.chooser.excludes(number, name, page):
             return False
+        if not clue.every and self._rules_out(number, value):
+            return False
         sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()
@@ -320,6 +287,24 @@ class PageReader(Asides):
             calls = side(number, name, hint, value)
             if calls:
                 return Need(calls)
+        return False
+
+    def _rules_out(self, number: int, value: Value) -> bool:
+        """Whether the page of a condition names another one of the list that ``value`` was taken from, and not it."""
+        clues = self.state.reading.clues
+        target = clues[number].target
+        named = named_for(self.state, self.chooser.denies, number)
+        for leading in (n for n, one in enumerate(clues) if one.target == target and n != number):
+            for page in pages_of_source(self.state, leading):
+                for sentence in page.sentences():
+                    places = {item.anchor: _document(item.place) for item in sentence.links}
+                    option = next((one for one in options_in(sentence, "entity") if one.text == value.name), None)
+                    run = listed_with(option) if option is not None else []
+                    left = [
+                        n for n in run if places.get(n) in named and not self.state.is_dismissed(leading, n, places[n])
+                    ]
+                    if left and value.document not in named and value.name not in left:
+                        return True
         return False
 
     def _tested_pages(self, number: int, name: str, hint: str | None, value: Value) -> list[SeenDocument]:

@@ -302,14 +302,17 @@ class PageReadingChooser(PageTurning):
     def of_kind(self, clue: int, name: str, document: SeenDocument) -> list[str]:
         return []
 
-    def denies(self, clue: int, sentence: Passage) -> bool:
+    def denies(self, clue: int, sentence: Passage, name: str = "") -> bool:
         return False
 
     def states(self, clue: int, document: SeenDocument) -> bool:
         return False
 
+    def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
+        return None  # it reads no more than it needs
+
     def crosschecks(self, value: Value | None) -> bool:
-        return float(self._generator.random()) < 0.4 * self._config.skill
+        return False
 
     # Sets.
 

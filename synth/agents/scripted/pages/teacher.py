@@ -12,6 +12,7 @@ from synth.agents.scripted.options import Option, holds, listed_with, of_other_k
 from synth.agents.scripted.options import names as names_it
 from synth.agents.scripted.pages.gold_reading import STATED
 from synth.agents.scripted.pages.gold_results import FITS, GoldResults
+from synth.agents.scripted.pages.shared import shared_by
 from synth.agents.scripted.pages.speaking import really_about
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
@@ -192,6 +193,8 @@ class PageGoldChooser(GoldResults):
         places = {item.anchor: item.place for item in gold.sentence.links}
         left = of_other_kinds(gold.place, ((name, places.get(name)) for name in names), self._state.reading.question)
         names = [name for name in names if name not in left]
+        both = shared_by(self._state, self.denies, clue, ((name, _document(places.get(name))) for name in names))
+        names = both if gold.text in both else names
         if not self._decided_later(clue) or gold.text not in names or names.index(gold.text) > self._config.rivals:
             return None
         known = {value.name for value in self._state.values.values()} | {other.name for other in clues}
@@ -314,6 +317,10 @@ class PageGoldChooser(GoldResults):
         page = self._state.seen.documents.get(value.document or "")
         options += [name for s in page.sentences() if (name := term(s.text)) is not None] if page else []
         return next((option for option in options if option and self._right(option)), value.name)
+
+
+def _document(place: str | None) -> str | None:
+    return None if place is None else place.split("#", 1)[0]
 
 
 def _overlaps(quote: str, sentence: str) -> bool:

@@ -14,6 +14,7 @@ from synth.annotate.preferences.perturb.values import (
     Seen,
     asked_for,
     documents,
+    folder_of,
     likely,
     name_of,
     passage_with,
@@ -82,6 +83,9 @@ def _swaps(
         rivals = thought if says(("candidates",), thought) else ""
         others = [item for item in seen if item.target.split("#", 1)[0] not in fine and not names(rivals, item.name)]
         others = [item for item in others if not same_words(item.name, old) and _unread(run, step, item)]
+        # Nobody takes a mountain for a river, unless a line was misread; but then it is quoted.
+        quoted = bool(quotes(thought))
+        others = [item for item in others if quoted or folder_of(item.target) == folder_of(value)]
         for item in likely(others, old, value, generator):
             yield old, item.name, item.target
         return
@@ -106,6 +110,9 @@ def _rethought(run: GoodRun, step: int, thought: str | None, old: str, new: str)
     quotation would then be put in the wrong mouth, or where the exchange leaves no trace."""
     if thought is None:
         return None
+    among = says(("hit_among",), thought)
+    if among is not None and not names(among.group(), new):
+        return None  # it chooses from a list that does not have it
     parts = sentences(thought)
     last = max((at for at, part in enumerate(parts) if names(part, old)), default=None)
     if last is None or quotes(parts[last]):
@@ -116,7 +123,7 @@ def _rethought(run: GoodRun, step: int, thought: str | None, old: str, new: str)
         for text in quotes(part):
             if names(text, old) and text not in run.task.question:
                 # The line that named the right one is misread, so it is another line that is quoted, as true as it.
-                line = passage_with(run, step, new)
+                line = passage_with(run, step, new, beside=text)
                 if line is None or line == text:
                     return None
                 parts[at] = part.replace(text, line)
@@ -137,6 +144,9 @@ def _rethought(run: GoodRun, step: int, thought: str | None, old: str, new: str)
         elif at > _read(parts) and not opened and not quotes(part) and not any(names(part, one) for one in others):
             part = renamed(part, old, new)
         done.append(part)
+    misread = next((at for at, part in enumerate(done) if quotes(part) != quotes(sentences(thought)[at])), None)
+    if misread is not None and any(names(part, old) for part in done[misread:] if not quotes(part)):
+        return None  # it draws two conclusions from one line
     return " ".join(done)
 
 
@@ -179,10 +189,12 @@ def _claim(run: GoodRun, step: int, thought: str, given: str, value: str) -> str
     for part in sentences(thought):
         held = [text for text in quotes(part) if names(text, given)]
         if held:
-            line = passage_with(run, step, value)
+            line = passage_with(run, step, value, beside=held[0])
             if line is None or len(held) > 1 or line == held[0]:
                 return None
             done.append(part.replace(held[0], line))
+        elif quotes(part) and names(part, given):
+            return None  # another's page is quoted
         else:
             done.append(part if quotes(part) else renamed(part, given, value))
             if not quotes(part) and leaves(done[-1], given, value):

@@ -160,13 +160,16 @@ def _values(run: GoodRun, content: str) -> Iterator[str]:
         yield from (name for name, document in shown if of_kind(run, document) and name not in gold)
 
 
-def passage_with(run: GoodRun, step: int, value: str) -> str | None:
-    """A short sentence that was read before ``step`` and holds ``value``, the last read first."""
+def passage_with(run: GoodRun, step: int, value: str, beside: str = "") -> str | None:
+    """A short sentence that was read before ``step`` and holds ``value``, the last read first; with ``beside``, another
+    sentence: under the same heading of the same page."""
     for past in reversed(run.history[:step]):
         for result in past.results:
-            for passage in observe(result.content).passages if result.error is None else ():
-                text = passage.text.strip()
-                if value in text and 20 <= len(text) <= 240 and '"' not in text and text[-1] in ".!?":
+            passages = observe(result.content).passages if result.error is None else ()
+            near = next((one for one in passages if one.text.strip() == beside), None)
+            for passage in passages if near is not None or not beside else ():
+                text, placed = passage.text.strip(), near is None or passage.heading == near.heading
+                if placed and value in text and 20 <= len(text) <= 240 and '"' not in text and text[-1] in ".!?":
                     return text
     return None
 

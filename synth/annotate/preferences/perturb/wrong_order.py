@@ -54,7 +54,7 @@ class WrongOrder:
         call = now.calls[0]
         fixed = _choices(run, call.name)
         free = [key for key, value in call.arguments.items() if key not in fixed and _is_free(run, step, value)]
-        if len(now.calls) > 1 or len(free) != 1:
+        if len(now.calls) > 1 or len(free) != 1 or free == ["name"]:  # half a sentence is nothing's name
             return
         for number in run.missing(step):
             hop = run.task.walk.hops[number]

@@ -115,7 +115,8 @@ def _one_text(tool: ToolSchema) -> str | None:
 
 
 def _texts(run: GoodRun, step: int, call: ToolCall) -> Iterator[str]:
-    """What the call is about: its text, or the name that this was shown by."""
+    """What the call is about: its text, or the name that this was shown by. A relation or a direction is no name that
+    anybody would look up."""
     for _, value in sorted(call.arguments.items()):
-        if isinstance(value, str) and value.strip():
+        if isinstance(value, str) and value.strip() and not (value.islower() and " " not in value and "/" not in value):
             yield name_of(run, step, value) or value

@@ -1,0 +1,262 @@
+"""Nothing is looked up without a reason, and what is said of it is said as a person would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from graph_world import TaskWorld, graph_world, page_world, set_world
+
+from synth.agents.contract import History, Step
+from synth.agents.grounding.said import found_in, says
+from synth.agents.scripted.credibility import CredibilityCheck
+from synth.agents.scripted.graph.planner import GraphPlanner
+from synth.agents.scripted.pages.gold_results import GoldResults
+from synth.agents.scripted.pages.narration import PageNarration
+from synth.agents.scripted.pages.shared import shared_by
+from synth.agents.scripted.phrases import PHRASES, Thoughts, read_notes
+from synth.agents.scripted.seen import SeenDocument
+from synth.environments.observed import observe
+from synth.environments.passages import passages_of
+from synth.environments.rendering import plain
+from synth.environments.shown import Hit
+from synth.identity import derive_generator
+from synth.schemas.tasks import Task
+
+Played = list[tuple[Task, History]]
+_SETTLED = ("found", "confirm", "told", "keep", "strike", "complete", "member", "candidate", "candidate_next")
+
+
+def played(world: TaskWorld) -> Played:
+    runs = [(task, world.play(task, "teacher", verify=1.0, crosscheck=1.0)) for task in world.tasks[:120]]
+    return [(task, done.history) for task, done in runs if done.verdict.correct]
+
+
+@pytest.fixture(scope="module")
+def pages() -> Played:
+    return [*played(page_world()), *played(set_world())]
+
+
+@pytest.fixture(scope="module")
+def graph() -> Played:
+    return played(graph_world())
+
+
+def thoughts(runs: Played) -> Iterator[tuple[Task, History, int, str]]:
+    for task, history in runs:
+        yield from ((task, history, turn, step.turn.thought or "") for turn, step in enumerate(history))
+
+
+def noted(task: Task, history: History) -> int:
+    """The last turn in which something was settled."""
+    seen, last = [task.question], -1
+    for turn, step in enumerate(history):
+        if any(intent in (*_SETTLED, "candidate_read") for intent, _ in read_notes(step.turn.thought or "", seen)):
+            last = turn
+        seen += [plain(result.content) for result in step.results]
+    return last
+
+
+def test_what_is_known_is_not_searched_for_again(pages: Played, graph: Played) -> None:
+    after = [
+        call.name
+        for task, history in (*pages, *graph)
+        for step in history[max(noted(task, history), 0) :]
+        for call in step.turn.calls
+        if len(history) > 1
+    ]
+    assert not {"search", "find", "find_entity", "get_relations", "get_triples"} & set(after)
+    assert "open" in after  # the page of the answer itself may be read
+
+
+def test_a_result_that_says_otherwise_is_a_reason_to_read_on() -> None:
+    hop = SimpleNamespace(relation="founding_year", forward=True, target=SimpleNamespace(name="1884", aliases=()))
+    says_so = lambda text, relation, forward, **options: "founded in" in text  # noqa: E731
+    chooser: Any = SimpleNamespace(says=says_so, _all_hops=lambda clue: [hop])
+    other = Hit("Keld (1974 yearbook)", "c/keld-2", "Keld was founded in 1890. It is small.")
+    line = GoldResults.disputes(chooser, 0, "Keld", "1884", other)
+    assert line is not None
+    assert line.text == "Keld was founded in 1890."
+    same = Hit("Keld (1974 yearbook)", "c/keld-2", "Keld was founded in 1884.")
+    own = Hit("Keld", "c/keld", "Keld was founded in 1890.")
+    assert GoldResults.disputes(chooser, 0, "Keld", "1884", same) is None
+    assert GoldResults.disputes(chooser, 0, "Keld", "1884", own) is None
+
+
+def test_a_bound_is_said_with_its_date(pages: Played) -> None:
+    said = 0
+    for task, _, _, thought in thoughts(pages):
+        for intent in ("fits_bound", "fits_bound_several"):
+            for match in found_in(intent, thought):
+                cue = next(one.cue for one in task.walk.operations if one.kind == "filter")
+                assert re.search(rf"\b{cue} (?=\d)" if cue in ("after", "before") else re.escape(cue), match.group())
+                assert f'"{cue}"' not in match.group()
+                said += 1
+    assert said > 3
+
+
+def test_of_two_one_is_earlier_and_not_the_earliest(pages: Played) -> None:
+    compared = 0
+    for _, _, _, thought in thoughts(pages):
+        for intent in ("is_first", "is_last", "is_least", "is_most"):
+            assert not any(match.group().count(" for ") == 2 for match in found_in(intent, thought)), thought
+            compared += any(True for _ in found_in(f"{intent}_of_two", thought))
+    assert compared > 3
+
+
+def test_doubtful_is_what_is_asked_for() -> None:
+    state: Any = SimpleNamespace(
+        reading=SimpleNamespace(clues=[SimpleNamespace(cue="who owns the newspaper")], question="Who?"),
+        seen=SimpleNamespace(documents={}),
+    )
+    page = SeenDocument("d", "On the air: Keld Gazette", 1)
+    page.pages[1] = passages_of(
+        "A call-in show. A caller was sure that 12,581 copies are printed. The host had not been able to confirm this.",
+        "d",
+        "",
+        1,
+    )
+    said = Thoughts("Who?", derive_generator(1, "doubt"), terse=False)
+    assert not CredibilityCheck(state, {}).rejects(0, "", page, said)
+    assert not said
+    assert CredibilityCheck(state, {}, lambda number, line: "12,581" in line.text).rejects(0, "", page, said)
+
+
+def test_a_graph_has_no_pages(graph: Played) -> None:
+    turns = ("g_triples_next", "g_triples_next_each", "g_relations_next")
+    told = [thought for _, _, _, thought in thoughts(graph) if not any(says((one,), thought) for one in turns)]
+    assert [one for one in told if re.search(r"\bpages?\b", re.sub(r'"[^"]*"', "", one))] == []
+
+
+def entity_of(step: Step, name: str) -> str:
+    return next((str(call.arguments["entity"]) for call in step.turn.calls if call.name == name), "")
+
+
+def test_what_was_asked_of_one_is_asked_of_the_next_without_a_list(graph: Played) -> None:
+    needless = direct = 0
+    for _, history in graph:
+        listed: set[str] = set()
+        asked: dict[tuple[str, str, str], str] = {}
+        for step in history:
+            listed |= {entity_of(step, "get_relations")} - {""}
+            for call in step.turn.calls:
+                if call.name != "get_triples":
+                    continue
+                entity, relation = str(call.arguments["entity"]), str(call.arguments["relation"])
+                key = (entity.rpartition("/")[0], relation, str(call.arguments["direction"]))
+                if asked.setdefault(key, entity) != entity:
+                    needless += entity in listed
+                    direct += entity not in listed
+    assert direct > 20
+    assert needless < direct / 4, (needless, direct)
+
+
+def test_who_is_not_on_a_list_is_said_not_to_be(graph: Played) -> None:
+    assert any(says(("g_fails_listed",), thought) for _, _, _, thought in thoughts(graph))
+    fan = SimpleNamespace(unread=None)
+    way = SimpleNamespace(relation="won")
+    planner: Any = SimpleNamespace(
+        state=SimpleNamespace(reading=SimpleNamespace(clues=["clue"])),
+        seen=SimpleNamespace(fans={("a/prize", "won (in)"): fan}, listed={"a/prize": {"won (in)": way}}),
+        title=lambda entity: "Keld Prize",
+        chooser=SimpleNamespace(fits=lambda number, relation: True),
+    )
+    assert GraphPlanner.listed_under(planner, "clue", "Keld Prize") == "won"  # type: ignore[arg-type]
+    fan.unread = 2
+    assert GraphPlanner.listed_under(planner, "clue", "Keld Prize") is None  # type: ignore[arg-type]
+
+
+def test_a_candidate_whose_page_was_read_is_not_announced(pages: Played) -> None:
+    for task, history in pages:
+        seen = [task.question]
+        for turn, step in enumerate(history):
+            read = {observe(result.content).about for result in history[turn - 1].results} if turn else set()
+            titles = {one.rpartition("/")[2].rpartition("-")[0] for one in read if one}
+            for intent, name in read_notes(step.turn.thought or "", seen):
+                if intent in ("candidate", "candidate_next"):
+                    assert re.sub(r"\W+", "-", name.casefold()).strip("-") not in titles, step.turn.thought
+            seen += [plain(result.content) for result in step.results]
+
+
+def page_of(document: str, title: str, text: str) -> SeenDocument:
+    page = SeenDocument(document, title, 1, turns=[0])
+    page.pages[1] = passages_of(text, document, title, 1)
+    return page
+
+
+def test_what_two_pages_name_is_tried_first() -> None:
+    clues = [
+        SimpleNamespace(name=name, source=None, target=0, value=False, described=False, every=False)
+        for name in ("Keld", "Orl")
+    ]
+    natives = "Natives are [Jon Maak](p/jon), [Ida Venn](p/ida) and [Per Holt](p/per)."
+    dead = "Here died [Ida Venn](p/ida)."
+    state: Any = SimpleNamespace(
+        reading=SimpleNamespace(clues=clues),
+        values={},
+        seen=SimpleNamespace(
+            documents={"c/keld": page_of("c/keld", "Keld", natives), "c/orl": page_of("c/orl", "Orl", dead)}
+        ),
+    )
+    options = [("Jon Maak", "p/jon"), ("Ida Venn", "p/ida"), ("Per Holt", "p/per")]
+    assert shared_by(state, lambda clue, line, name="": False, 0, options) == ["Ida Venn"]
+    assert shared_by(state, lambda clue, line, name="": True, 0, options) == []
+
+
+def test_nobody_types_the_whole_question(pages: Played) -> None:
+    queries = [
+        (str(call.arguments["query"]), task.question)
+        for task, history in pages
+        for step in history
+        for call in step.turn.calls
+        if call.name == "search"
+    ]
+    for query, question in queries:
+        plain_words = [word for word in query.split() if word.islower()]
+        assert len(plain_words) <= 6 or query in question, query
+
+
+def test_things_that_the_question_names_are_no_candidates(pages: Played) -> None:
+    named = 0
+    for task, _, _, thought in thoughts(pages):
+        for match in found_in("open_named", thought):
+            named += 1
+            titles = next(part for part in match.groups() if part)
+            assert all(re.sub(r" \(.*\)$", "", one) in task.question for one in re.split(r", | and ", titles)), titles
+    assert named
+    assert not any("could fit" in phrase for phrase in PHRASES["open_named"])
+
+
+def test_another_region_of_a_like_name_refutes() -> None:
+    stated = lambda clue, sentence, **ends: "a mountain in" in sentence.text  # noqa: E731
+    clue = SimpleNamespace(span=None, cue="lies in")
+    chooser: Any = SimpleNamespace(
+        says=stated,
+        _says=stated,
+        _state=SimpleNamespace(reading=SimpleNamespace(clues=[clue]), place=lambda name: "region/west-ryran"),
+    )
+    lines = passages_of("Mount Yoth is a mountain in [West Syran](region/west-syran).", "m", "Mount Yoth", 1)
+    own = passages_of("Mount Yoth is a mountain in [the West](region/west-ryran).", "m", "Mount Yoth", 1)
+    assert GoldResults._refuted(chooser, 0, "West Ryran", lines)
+    assert not GoldResults._refuted(chooser, 0, "West Ryran", own)
+
+
+def test_a_page_that_gives_another_value_is_not_called_silent() -> None:
+    line = passages_of("Dunn is a city in North Lorr.", "c/dunn", "Dunn", 1)[0]
+    clue = SimpleNamespace(cue="lies in", value=False)
+    thoughts = Thoughts("Which city?", derive_generator(1, "silent"), terse=False)
+    narration: Any = SimpleNamespace(
+        credibility=None,
+        thoughts=thoughts,
+        state=SimpleNamespace(reading=SimpleNamespace(clues=[clue])),
+        chooser=SimpleNamespace(contrary=lambda number, name, page: line),
+        _speaking_of=lambda name, page: [],
+        _other_than=lambda number, name, said: None,
+    )
+    page = page_of("c/dunn", "Dunn", "Dunn is a city in North Lorr.")
+    PageNarration._say_why(narration, 0, "North Traen", page, "dismiss_why_silent")
+    assert says(("dismiss_why_other",), thoughts.text())
+    assert line.text in thoughts.text()
