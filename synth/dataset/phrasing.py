@@ -4,6 +4,11 @@ Who trains on such rows learns the phrase and not the reason. A task counts once
 rows of one task share what they are about; and what a long run says more often only because it says more tells
 nothing: the share of its thoughts counts as well. Names, numbers and quotations are masked, and what is the evidence of
 an outcome (giving up, a guess, hearsay) may tell of it.
+
+What agents do tells in part how they fare, and who they are: a lost run searches once more, a teacher takes no page
+that merely resembles the one that is meant. Of enough runs, all that is ever said of such a step would be named. So
+behind the first tasks a phrase of a run is named only where the other class says the same in other words, or where
+it is no agent's wording.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from functools import cache
 from synth.agents.scripted.phrases import PHRASES
 from synth.agents.trajectory import facts_of
 from synth.dataset.reader import Dataset
-from synth.lexicon.reading import misleading_words
+from synth.lexicon.reading import misleading_words, world_lexicon
 from synth.schemas.adp import ContentItem
 from synth.schemas.delegations import delegations_of
 from synth.schemas.distractors import PlantedMisinformation
@@ -43,6 +48,8 @@ _FEWEST = 8
 """Tasks of a class below which it tells nothing: a few long runs hold nearly every phrase."""
 _MOST = 2_000
 """Tasks of a class that are looked at: the first ones."""
+_FIRST = 200
+"""Tasks of a dataset whose runs are compared whatever they do."""
 _CLASSES = (
     ("teacher success", "teacher failure"),
     ("policy success", "policy failure"),
@@ -52,6 +59,10 @@ _CLASSES = (
     ("planted", "real"),
     ("false page", "true page"),
 )
+_KNOWN = 4
+"""Words of a phrase by which an intention is known."""
+_BY_CONDUCT = ("success", "failure")
+"""Classes of runs that do different things."""
 _EVIDENCE = (
     *("find_word", "found_page", "leaf", "next_page", "outline"),
     *("answer_early", "answer_guess", "dead_end", "used_up", "failed", "fits_none", "g_dead_end", "g_none", "give_up"),
@@ -93,6 +104,10 @@ class Said:
     """Phrase -> sum over the rows of the share of their texts that hold it: each row weighs one, however long."""
     brevity: float = 0.0
     """Sum over the rows of the share that one text is."""
+    sayings: Counter[str] = field(default_factory=Counter)
+    """Phrase -> texts that hold it."""
+    intentions: list[Counter[str]] = field(default_factory=list)
+    """Of each row, how many texts say what of :data:`PHRASES`."""
 
     @property
     def runs(self) -> int:
@@ -101,11 +116,21 @@ class Said:
     def add(self, task: str, texts: Sequence[str]) -> None:
         if task not in self.tasks and len(self.tasks) < _MOST:
             self.tasks.add(task)
-            held = Counter(phrase for text in texts for phrase in phrases_of([text]))
+            spoken = [phrases_of([text]) for text in texts]
+            held = Counter(phrase for phrases in spoken for phrase in phrases)
             self.holding.update(held.keys())
             for phrase, number in held.items():
                 self.density[phrase] += number / len(texts)
             self.brevity += 1 / max(1, len(texts))
+            self.sayings.update(held)
+            said = (_intentions_of(phrases) for phrases in spoken)
+            self.intentions.append(Counter(name for names in said for name in names))
+
+    def occasions(self, intention: str, phrase: str) -> tuple[int, int]:
+        """Rows, and texts, that say in some words what ``phrase`` is a wording of: at least those that hold it."""
+        counts = [said[intention] for said in self.intentions]
+        rows = sum(count > 0 for count in counts)
+        return max(rows, self.holding[phrase]), max(sum(counts), self.sayings[phrase])
 
     def share(self, phrase: str) -> float:
         """Of the rows, half a row added."""
@@ -124,6 +149,10 @@ class Wording:
 
     def __init__(self) -> None:
         self._said: dict[str, Said] = {}
+        self._first: dict[str, Said] = {}
+        """The same of runs on the first tasks."""
+        self._tasks: set[str] = set()
+        """The first tasks."""
         self._hidden: dict[str, bool] = {}
         """Task with a plan -> whether a hidden rule forbids what is asked for."""
         self._own_words: set[str] = set()
@@ -132,6 +161,8 @@ class Wording:
         """Pages that mislead."""
         self._titles: set[str] = set()
         """Words of titles: what a manual calls its pages and commands need not have a capital to be masked by."""
+        self._asked: set[str] = set()
+        """Words of questions: what agents look for."""
 
     def see(self, row: Task | TrajectoryRow | PreferenceRow | PlantedMisinformation | Document) -> None:
         if isinstance(row, Task):
@@ -150,6 +181,7 @@ class Wording:
             self._add("planted" if row.kind is PairKind.PERTURBATION else "real", row.task_id, _thoughts(row.rejected))
 
     def _task(self, task: Task) -> None:
+        self._asked.update(_WORD.findall(task.question.casefold()))
         if Planned.stand_in(task.details):
             self._hidden[task.id] = RuleHidden.of(task.details).hidden is not None
             refused = Planned.of(task.details).plan.outcome == "refused"
@@ -162,7 +194,12 @@ class Wording:
         if row.verdict.correct is None or delegations_of(facts_of(row)) or Reworked.stand_in(row.details):
             return  # what is thought of helpers and of notes goes with calls that others have no reason to make
         thoughts = _thoughts(row.content)
-        self._add(f"{row.role} success" if row.success else f"{row.role} failure", row.task_id, thoughts)
+        name = f"{row.role} success" if row.success else f"{row.role} failure"
+        self._add(name, row.task_id, thoughts)
+        if len(self._tasks) < _FIRST:
+            self._tasks.add(row.task_id)
+        if row.task_id in self._tasks:
+            self._first.setdefault(name, Said()).add(row.task_id, thoughts)
         if row.success and row.role == "teacher" and row.task_id in self._hidden:
             self._add("hidden rule" if self._hidden[row.task_id] else "no hidden rule", row.task_id, thoughts)
 
@@ -173,13 +210,20 @@ class Wording:
         """The worst first."""
         found: list[TellingPhrase] = []
         for first, second in _CLASSES:
-            one, other = self._said.get(first), self._said.get(second)
-            if one is not None and other is not None and min(one.runs, other.runs) >= _FEWEST:
-                found += telling(one, other, f"{first} against {second}")
-                found += telling(other, one, f"{second} against {first}")
-        named = self._titles - _own_words()
-        found = [one for one in found if "page" in one.classes or not named & set(one.phrase.split())]
+            conduct = first.endswith(_BY_CONDUCT)
+            for rows, occasion in ((self._first, False), (self._said, True)) if conduct else ((self._said, False),):
+                one, other = rows.get(first), rows.get(second)
+                if one is not None and other is not None and min(one.runs, other.runs) >= _FEWEST:
+                    found += telling(one, other, f"{first} against {second}", occasion=occasion)
+                    found += telling(other, one, f"{second} against {first}", occasion=occasion)
+        found = [one for one in found if self._of_others(one.classes).isdisjoint(one.phrase.split())]
         return tuple(sorted(found, key=lambda one: (-one.ratio, one.phrase)))
+
+    def _of_others(self, classes: str) -> set[str]:
+        """Words that are none of the wording that is compared."""
+        if "page" in classes:
+            return set()
+        return (self._titles if "refused" in classes else self._titles | self._asked) - _own_words()
 
 
 def telling_phrases(dataset: Dataset) -> tuple[TellingPhrase, ...]:
@@ -216,13 +260,19 @@ def _grams(text: str) -> Iterator[str]:
         start = word in ".!?:…"
 
 
-def telling(one: Said, other: Said, classes: str) -> Iterator[TellingPhrase]:
-    """Phrases of ``one`` that are rare in ``other``; of nested ones with the same counts the longest."""
+def telling(one: Said, other: Said, classes: str, *, occasion: bool = False) -> Iterator[TellingPhrase]:
+    """Phrases of ``one`` that are rare in ``other``; of nested ones with the same counts the longest.
+
+    Args:
+        occasion: Only those that are rare among the rows, too, that say the same in any words.
+    """
     named: list[TellingPhrase] = []
     for phrase, runs in one.holding.items():
         others = other.holding[phrase]
         ratio = min(one.share(phrase) / other.share(phrase), one.thought_share(phrase) / other.thought_share(phrase))
-        if ratio > _RATIO and _surprise(runs, one.runs, others, other.runs) > _CERTAIN and not _is_evidence(phrase):
+        if ratio <= _RATIO or _surprise(runs, one.runs, others, other.runs) <= _CERTAIN or _is_evidence(phrase):
+            continue
+        if not occasion or _differs(one, other, phrase):
             named.append(
                 TellingPhrase(
                     phrase=phrase,
@@ -243,6 +293,22 @@ def _longest(named: Sequence[TellingPhrase]) -> Iterator[TellingPhrase]:
         if not any(f" {one.phrase} " in f" {other.phrase} " and other.runs >= 0.8 * one.runs for other in kept):
             kept.append(one)
             yield one
+
+
+def _differs(one: Said, other: Said, phrase: str) -> bool:
+    """Whether ``other``, where it says what the phrase may be part of, does so in other words; true of what is no
+    wording of ours."""
+    for intention in _intentions_with(phrase):
+        (rows, texts), (other_rows, other_texts) = one.occasions(intention, phrase), other.occasions(intention, phrase)
+        said, other_said = one.sayings[phrase], other.sayings[phrase]
+        ratio = (said + 0.5) / (texts + 1) / ((other_said + 0.5) / (other_texts + 1))
+        surprises = (
+            _surprise(one.holding[phrase], rows, other.holding[phrase], other_rows),
+            _surprise(said, texts, other_said, other_texts),
+        )
+        if ratio <= _RATIO or min(surprises) <= _CERTAIN:
+            return False
+    return True
 
 
 def _surprise(runs: int, of: int, others: int, of_others: int) -> float:
@@ -269,9 +335,43 @@ def _own_words() -> frozenset[str]:
 
 
 @cache
+def _telling_of() -> dict[str, frozenset[str]]:
+    """Phrase -> intentions that are known by it: of each wording the longest, where that is long enough."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for intention, wordings in PHRASES.items():
+        for wording in wordings:
+            phrases = phrases_of([re.sub(r"{.*?}", " … ", wording)])
+            longest = max(phrases, key=lambda phrase: (phrase.count(" "), phrase), default="")
+            if longest.count(" ") + 1 >= _KNOWN:
+                found[longest].add(intention)
+    return {phrase: frozenset(names) for phrase, names in found.items()}
+
+
+def _intentions_of(phrases: frozenset[str]) -> frozenset[str]:
+    known = _telling_of()
+    return frozenset(name for phrase in phrases & known.keys() for name in known[phrase])
+
+
+@cache
+def _wordings() -> dict[str, str]:
+    """Intention -> all its wordings, folded."""
+    texts = {name: (fold(re.sub(r"{.*?}", " ", text)) for text in PHRASES[name]) for name in PHRASES}
+    return {name: "".join(f" {text} |" for text in found) for name, found in texts.items()}
+
+
+def _intentions_with(phrase: str) -> frozenset[str]:
+    """Those that have a wording with ``phrase`` in it."""
+    return frozenset(name for name, text in _wordings().items() if f" {fold(phrase)} " in text)
+
+
+@cache
 def _evidence() -> tuple[str, ...]:
     texts = [phrase for intent in _EVIDENCE for phrase in PHRASES.get(intent, ())]
     words = misleading_words()
+    for name in words.time_varying:
+        relation = world_lexicon().relations[name]
+        if relation.value in ("number", "quantity"):  # what was counted then is no longer so
+            texts += relation.page
     for frame in (
         frame for kinds in (words.kinds, words.documents) for kind in kinds.values() for frame in kind.frames
     ):

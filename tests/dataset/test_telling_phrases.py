@@ -81,6 +81,25 @@ def test_many_runs_of_one_task_say_what_one_says() -> None:
     assert list(telling(one, collected(runs(100, 2)), "one against other")) == []
 
 
+STEP, SAME_STEP = "The connection may be stated from the other side.", "It may be stated elsewhere. I search for it."
+"""Beginnings of two wordings of one intention (``search_reverse``)."""
+
+
+@pytest.mark.parametrize(
+    ("told", "other", "named"),
+    [(STEP, "", [False, True]), (STEP, SAME_STEP, [True, True]), ("By the way this went well.", "", [True, True])],
+    ids=["a step", "its wording", "no wording of ours"],
+)
+def test_of_many_runs_a_step_that_one_class_takes_is_not_named(told: str, other: str, named: list[bool]) -> None:
+    pair = collected(runs(300, 1, told, 0.3)), collected(runs(300, 2, other, 0.3))
+    found = [[one.phrase for one in telling(*pair, "a", occasion=occasion)] for occasion in (True, False)]
+    assert [any("stated from the other side" in one or "by the way" in one for one in each) for each in found] == named
+
+
+def test_a_number_in_an_old_edition_is_evidence() -> None:
+    assert found(runs(100, 1, "Know Besusk is home to 66,941 people.", 0.3), runs(100, 2)) == []
+
+
 SAYS = "By the way this went well."
 
 
@@ -157,6 +176,19 @@ def test_the_name_of_a_page_is_no_wording(finished: Path) -> None:
             said = f"{PLAIN} It is {name} again." if first else PLAIN
             wording.see(run_of(row, said, number, role="policy", success=first, verdict=verdict))
         assert any(name in one.phrase for one in wording.telling()) == named
+
+
+@pytest.mark.parametrize("asked_of", [False, True])
+def test_what_a_question_asks_of_is_no_wording(finished: Path, asked_of: bool) -> None:
+    dataset = load(finished)
+    row, task = next(dataset.rows("trajectories")), next(dataset.rows("tasks"))
+    wording = Wording()
+    wording.see(task.model_copy(update={"question": "How many beetles are there?" if asked_of else "How many?"}))
+    for number in range(60):
+        first, verdict = bool(number % 2), Verdict(correct=bool(number % 2), rule="exact")
+        said = f"{PLAIN} Beetles: that is what I look for." if first else PLAIN
+        wording.see(run_of(row, said, number, role="policy", success=first, verdict=verdict))
+    assert any("beetles" in one.phrase for one in wording.telling()) != asked_of
 
 
 @pytest.mark.parametrize("kind", ["success", "role", "refused", "hidden rule", "planted", "false page"])
