@@ -30,7 +30,6 @@ _NEEDED = (
     "datasets",
     "huggingface_hub",
     "bm25s",
-    "networkx",
     "prefect",
 )
 _EXTRAS = {

@@ -27,7 +27,6 @@ HEAVY = {
     "huggingface_hub",
     "lxml",
     "mcp",
-    "networkx",
     "openai",
     "pandas",
     "polars",
