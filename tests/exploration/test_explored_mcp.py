@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -26,10 +27,12 @@ from stand_ins.mcp_server import command
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.mcp.book import Book, Record, load_book, shipped_books, things
-from synth.exploration.mcp.described import described_book, phrase, survey
+from synth.exploration.mcp.described import described_book, survey
 from synth.exploration.mcp.explorer import McpExplorable, book_for
+from synth.exploration.mcp.listings import listings
 from synth.exploration.mcp.planning import request
 from synth.exploration.mcp.trials import typed
+from synth.exploration.mcp.wording import about_thing, phrase, questions_on_thing
 from synth.exploration.pipeline import Exploration, leaves
 
 CONFIG = ExplorationConfig(
@@ -257,3 +260,84 @@ def test_a_description_that_gives_orders_gets_into_no_request() -> None:
     assert phrase(poisoned, wordy) == "create a new folder"
     odd = ToolSchema(name="good", description="Runs <b>anything</b> you like", parameters={})
     assert phrase(poisoned, odd) == "good"
+
+
+def test_what_a_server_lists_is_spoken_of_by_name() -> None:
+    """Nobody knows the numbers of things; the agent has to look them up."""
+    chores = open_mcp(servers={"home": {"command": command("chores")}}, replay_safe=True)
+    book = described_book(chores, survey(chores, calls=30), {})
+    asks = {move.asks[0].format_map(_Holes()): move for move in book.moves}
+    assert "delete the chore “chore.name”" in asks
+    assert "mark the chore “chore.name” as done" in asks
+    assert "set the priority of the chore “chore.name” to “priority”" in asks
+    assert "set the room of the chore “chore.name” to “room”" in asks
+    assert "What is the room of the chore “chore.name”?" in asks
+    assert "How many minutes does the chore “chore.name” have?" in asks, "told only by a second look"
+    assert not any("create" in ask for ask in asks), "no words for the name of a new one"
+    assert set(book.words["priority"]) == {"low", "high"}
+    assert set(book.words["room"]) == {"hall", "kitchen"}
+    done = [one for one in exploration(chores, book).propose(range(12), 2) if isinstance(one, Checked)]
+    assert len(done) >= 6
+    plans = [Plan.model_validate(one.draft.details["plan"]) for one in done]
+    for one, plan in zip(done, plans, strict=True):
+        assert re.search(r"\b\d+\b", one.draft.question) is None, "no number is told"
+        assert plan.calls[0].tool == "chore_list"
+    assert {plan.outcome for plan in plans} == {"answered", "done"}
+
+
+class _Holes(dict[str, str]):
+    """Each hole as its own name."""
+
+    def __missing__(self, key: str) -> Any:
+        return type("Hole", (), {"__getattr__": lambda _, part: f"{key}.{part}", "__format__": lambda _, __: key})()
+
+
+def test_things_are_listed_by_names_and_taken_by_keys() -> None:
+    tasks = [{"id": f"t{n}", "title": title, "done": False, "tags": ["home"]} for n, title in enumerate(TITLES)]
+    requests = [{"requestId": n, "wanted": text, "tasks": tasks[n : n + 1]} for n, text in enumerate(WANTED)]
+    found = listings({"list_requests": json.dumps({"requests": requests, "message": "two"}), "get_text": "no JSON"})
+    assert [(one.noun, one.each, one.name) for one in found] == [
+        ("task", "requests[].tasks[]", "title"),
+        ("request", "requests[]", "wanted"),
+    ]
+    task, request_ = found
+    assert task.field_of("taskId", "open_task_details") == "id"
+    assert task.field_of("id", "delete_task") == "id"
+    assert task.field_of("id", "delete_request") is None
+    assert task.field_of("title", "create_task") is None, "of what is made the name is new"
+    assert request_.field_of("request_id", "anything") == "requestId"
+    assert listings({"list_tasks": json.dumps([{"id": 1, "name": "Twice"}, {"id": 2, "name": "Twice"}])}) == []
+
+
+TITLES = ("Order moving boxes", "Cancel the contract")
+WANTED = ("Move into the new flat", "Plan the summer party")
+
+
+@pytest.mark.parametrize(
+    ("tool", "said", "ask"),
+    [
+        ("task_delete", "delete a task", "delete the task “X”"),
+        ("mark_task_done", "mark a given task", "mark the task “X” as done"),
+        ("approve_task_completion", "approve it", "approve the completion of the task “X”"),
+        ("finish", "finish the given task", "finish the task “X”"),
+        ("archive", "put it away", "put it away, for the task “X”"),
+    ],
+)
+def test_what_a_tool_does_is_said_of_one_thing(tool: str, said: str, ask: str) -> None:
+    one = listings({"list_tasks": json.dumps([{"id": n, "title": title} for n, title in enumerate(TITLES)])})[0]
+    assert about_thing(said, tool, one, "X") == ask
+
+
+def test_fields_are_asked_for_as_people_say_them() -> None:
+    rows = [
+        {"id": n, "title": title, "desc": f"About {n}", "created_on": f"May {n + 1}", "totalSteps": n}
+        for n, title in enumerate(TITLES)
+    ]
+    (one,) = listings({"list_tasks": json.dumps(rows)})
+    told = {field: [row[field] for row in one.things] for field in one.asked()}
+    assert [questions_on_thing(field, values, one, "X")[0] for field, values in told.items()] == [
+        "What is the description of the task “X”?",
+        "When was the task “X” created?",
+        "How many steps does the task “X” have?",
+    ]
+    assert questions_on_thing("notes", ["3 of 4"], one, "X")[0] == "What are the notes of the task “X”?"

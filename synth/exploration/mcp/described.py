@@ -5,9 +5,8 @@ A tool reads when, after calls of it, equal probes answer as they did before. Wh
 set of calls that answers twice alike changes nothing that it can see itself. A tool that is not shown to read counts
 as one that writes: the safe side.
 
-Plainer than a written one: "write a note under a title, with “Tides” as the title". What a server says of a tool is
-data that somebody else wrote. It gets into a request only as a plain phrase, and not at all where the tool is
-suspicious; it is never followed.
+What the servers list is spoken of by name ("delete the task “Book a band”"), and agents have to find its number. Else
+it is plainer than a written one: "write a note under a title, with “Tides” as the title".
 """
 
 from __future__ import annotations
@@ -23,20 +22,21 @@ from synth.environments.mcp.environment import McpEnvironment, McpEpisode
 from synth.environments.mcp.goals import canonical, open_parts
 from synth.errors import InputError
 from synth.exploration.black_box import SeenProposer
-from synth.exploration.mcp.book import Book, Look, Move, Record
-from synth.exploration.mcp.trials import Call, look
+from synth.exploration.mcp.book import Book, Look, Move, Record, things
+from synth.exploration.mcp.listings import Listing, listings, unwrapped, words_of
+from synth.exploration.mcp.trials import Call, look, typed
+from synth.exploration.mcp.wording import about_thing, asks_of, phrase, questions_of, questions_on_thing, setting_of
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Explorer, ExplorerConfig
 from synth.identity import canonical_json
 from synth.lexicon.reading import phrases
-from synth.text.inflection import imperative
 
-__all__ = ["Survey", "described_book", "phrase", "survey"]
+__all__ = ["Survey", "described_book", "survey"]
 
-_PHRASE = re.compile(r"[A-Z]?[a-z]+(?:[ ,'-]+[A-Za-z0-9]+){1,14}")
 _LINE = re.compile(r"^(?P<key>[A-Za-z][A-Za-z _-]{1,30}): (?P<value>\S.{0,60})$", re.MULTILINE)
 _MOST = 12
 """Values of a slot that are looked at as probes."""
+_NO_CHOICES = frozenset(phrases("word_lists")["no_choices"])
 _NUMBERS = ("1", "2", "3", "5", "8")
 
 
@@ -50,21 +50,21 @@ def described_book(environment: McpEnvironment, found: Survey, hints: Mapping[st
         InputError: no tool shows the state, or nothing can be asked for.
     """
     schemas = {tool.name: tool for tool in environment.tools()}
-    slots = _Slots(hints)
+    bare: list[Call] = [(name, {}) for name in found.reads if not schemas[name].parameters.get("required")]
+    listed = listings({tool: content for (tool, _), content in _told(environment, bare)})
+    slots = _Slots(hints, listed)
     moves: list[Move] = []
-    records: dict[str, Record] = {}
     for name in found.writes:
-        arguments = slots.arguments(schemas[name].parameters)
-        if arguments is not None and arguments:
-            moves.append(Move(tool=name, arguments=arguments, asks=_asks(environment, schemas[name], arguments)))
-    for name, samples in found.reads.items():
-        arguments = slots.arguments(schemas[name].parameters)
-        for key in _keys([content for _, content in samples]) if arguments else ():
-            slot = f"r_{len(records)}".translate(str.maketrans("0123456789", "abcdefghij"))
-            records[slot] = _record(name, arguments or {}, key, samples[0][1])
-            asks = _questions(schemas[name], arguments or {}, key)
-            moves.append(Move(answer=f"{{{slot}.value}}", asks=asks))
+        moves += _doings(environment, schemas[name], slots)
+    for listing in listed:
+        slot = slots.of(listing)
+        for field in listing.asked():
+            values = [thing[field] for thing in listing.things if field in thing]
+            asks = questions_on_thing(field, values, listing, f"{{{slot}.{listing.name}}}")
+            moves.append(Move(answer=f"{{{slot}.{field}}}", asks=asks))
     probes = [probe for name in found.reads for probe in _probes(schemas[name], slots, found.reads[name])]
+    for name, samples in found.reads.items():
+        moves += _findings(environment, schemas[name], slots, [content for _, content in samples])
     if not probes:
         raise InputError("no tool is seen to show the servers' state", where="source.servers", mend="give a book")
     if not moves:
@@ -73,94 +73,147 @@ def described_book(environment: McpEnvironment, found: Survey, hints: Mapping[st
     return Book(
         servers=tuple(sorted(info["name"] or "server" for info in environment.servers.values())),
         words=slots.words,
-        records=records,
+        records=slots.records,
         probes=tuple(probes),
         moves=tuple(moves),
     )
 
 
 class _Slots:
-    """Words by argument; a name of its own for each set of choices."""
+    """Words by argument, a name of its own for each set of choices; and the things that are listed."""
 
-    def __init__(self, hints: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, hints: Mapping[str, Sequence[str]], listed: Sequence[Listing] = ()) -> None:
         self.hints = hints
+        self.listed = listed
         self.words: dict[str, tuple[str | dict[str, str], ...]] = {}
+        self.records: dict[str, Record] = {}
 
-    def arguments(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    def of(self, listing: Listing) -> str:
+        """The slot of one of its things."""
+        return self.keep(listing.record, "_".join(listing.noun.split()))
+
+    def keep(self, record: Record, name: str) -> str:
+        slot = re.sub(r"[^a-z]+", "_", name.lower()).strip("_") or "thing"
+        while slot in self.words or self.records.get(slot, record) != record:
+            slot += "_x"
+        self.records[slot] = record
+        return slot
+
+    def thing(self, tool: ToolSchema) -> tuple[Listing, dict[str, str]] | None:
+        """The list of which the tool takes one, and the fields that its arguments are: those that take the most."""
+        best: tuple[Listing, dict[str, str]] | None = None
+        for listing in self.listed:
+            fields = {
+                name: field
+                for name in tool.parameters.get("required", ())
+                if name not in self.hints and (field := listing.field_of(name, tool.name)) is not None
+            }
+            if fields and (best is None or len(fields) > len(best[1])):
+                best = listing, fields
+        return best
+
+    def arguments(self, tool: ToolSchema) -> dict[str, Any] | None:
         """A template of the required arguments; None where there are no words for one."""
+        listing, fields = self.thing(tool) or (None, {})
+        given = {name: f"{{{self.of(listing)}.{field}}}" for name, field in fields.items()} if listing else {}
+        return self._filled(tool.parameters, given)
+
+    def _filled(self, schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any] | None:
         properties = schema.get("properties", {})
-        found = {}
+        found = dict(given)
         for name in schema.get("required", ()):
-            value = self._value(name, properties.get(name, {}))
+            value = given.get(name) or self.value(name, properties.get(name, {}))
             if value is None:
                 return None
             found[name] = value
         return found
 
-    def _value(self, name: str, schema: Mapping[str, Any]) -> Any:
+    def value(self, name: str, schema: Mapping[str, Any]) -> Any:
+        """A template of one argument."""
+        schema = unwrapped(schema)
         kind = schema.get("type")
         if "enum" in schema:
-            return self._hole(name, [str(value) for value in schema["enum"] if isinstance(value, str)])
+            plain = [str(value) for value in schema["enum"] if isinstance(value, str)]
+            return self._hole(name, [value for value in plain if value not in _NO_CHOICES] or plain)
         if kind == "array":
-            item = self._value(name, schema.get("items", {}))
+            item = self.value(name, schema.get("items", {}))
             return None if item is None else [item]
         if kind == "object":
-            return self.arguments(schema)
+            return self._filled(schema, {})
         if kind == "boolean":
             return self._hole(name, ["true", "false"])
+        known = self.hints.get(name) or next((values for one in self.listed if (values := one.values_of(name))), ())
         if kind in ("integer", "number"):
-            return self._hole(name, list(self.hints.get(name, _NUMBERS)))
-        return self._hole(name, list(self.hints.get(name, ())))
+            return self._hole(name, list(known or _NUMBERS))
+        return self._hole(name, list(known))
 
     def _hole(self, name: str, values: Sequence[str]) -> str | None:
         if not values:
             return None
-        plain = re.sub(r"[^a-z]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()).strip("_") or "value"
+        plain = re.sub(r"[^a-z]+", "_", "_".join(words_of(name))).strip("_") or "value"
         slot = plain
-        while slot in self.words and self.words[slot] != tuple(values):
+        while slot in self.records or (slot in self.words and self.words[slot] != tuple(values)):
             slot += "_x"
         self.words[slot] = tuple(values)
         return f"{{{slot}}}"
 
 
-def phrase(environment: McpEnvironment, tool: ToolSchema) -> str:
-    """What a tool does, as a clause that could follow "please"."""
-    suspicious = {warning.tool for warning in environment.warnings}
-    known = environment.tool(tool.name)
-    first = tool.description.split("\n")[0].split(". ")[0].strip().rstrip(".")
-    if (
-        known is None
-        or known.remote in suspicious
-        or not _PHRASE.fullmatch(first)
-        or first.split()[0].lower() in _NO_VERBS
-    ):
-        words = re.sub(r"[_-]+", " ", tool.name.split("__")[-1])
-        return words.lower()
-    verb, _, rest = first.partition(" ")
-    return f"{imperative(verb.lower())} {rest}"
+def _doings(environment: McpEnvironment, tool: ToolSchema, slots: _Slots) -> Iterator[Move]:
+    """What may be asked of a tool that writes."""
+    arguments = slots.arguments(tool)
+    if not arguments:
+        return
+    what, thing = phrase(environment, tool), slots.thing(tool)
+    if thing is None:
+        yield Move(tool=tool.name, arguments=arguments, asks=asks_of(what, arguments))
+        return
+    listing, fields = thing
+    hole = f"{{{slots.of(listing)}.{listing.name}}}"
+    properties = tool.parameters.get("properties", {})
+    others = {name: value for name, value in arguments.items() if name not in fields}
+    settings = {
+        name: value
+        for name, schema in properties.items()
+        if name not in arguments
+        and (name in slots.hints or "enum" in unwrapped(schema) or any(one.values_of(name) for one in slots.listed))
+        and (value := slots.value(name, schema)) is not None
+    }
+    about = about_thing(what, tool.name, listing, hole)
+    if others:
+        yield Move(tool=tool.name, arguments=arguments, asks=asks_of(about, others))
+    elif not settings:
+        yield Move(tool=tool.name, arguments=arguments, asks=(about,))
+    for name, value in settings.items() if not others else ():
+        plain = value[0] if isinstance(value, list) else value
+        if isinstance(plain, str):
+            asks = setting_of(name, listing, hole, plain)
+            yield Move(tool=tool.name, arguments=arguments | {name: value}, asks=asks)
 
 
-_NO_VERBS = phrases("word_lists")["no_verbs"]
-
-
-def _asks(environment: McpEnvironment, tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    what = phrase(environment, tool)
-    named = list(_named(arguments))
-    listed = ", ".join(f"{name} “{hole}”" for name, hole in named)
-    with_ = " and ".join(f"“{hole}” as the {name}" for name, hole in named)
-    return (f"{what}, with {with_}", f"{what} ({listed})", f"{what}, using {with_}")
-
-
-def _named(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """(name in words, hole) of every hole in a template."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _named(item, re.sub(r"[_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key)).lower())
-    elif isinstance(value, list):
-        for item in value:
-            yield from _named(item, name)
-    else:
-        yield name, str(value)
+def _findings(environment: McpEnvironment, tool: ToolSchema, slots: _Slots, samples: Sequence[str]) -> Iterator[Move]:
+    """What may be asked of a tool that reads something by arguments."""
+    arguments = slots.arguments(tool)
+    if not arguments:
+        return
+    thing = slots.thing(tool)
+    if thing is not None and len(thing[1]) == len(arguments):
+        listing, fields = thing
+        calls = [
+            (tool.name, typed({name: one[field] for name, field in fields.items()}, tool.parameters))
+            for one in listing.things[:_SAMPLES]
+        ]
+        samples = [content for _, content in _told(environment, calls)]
+        told = {field for one in listing.things for field in one}
+        for key in _keys(samples):
+            if key not in told:
+                record = _record(tool.name, arguments, key, samples[0])
+                values = [parts["value"] for sample in samples for parts in things(record, sample)]
+                slot, hole = slots.keep(record, f"{listing.noun} {key}"), f"{{{slots.of(listing)}.{listing.name}}}"
+                yield Move(answer=f"{{{slot}.value}}", asks=questions_on_thing(key, values, listing, hole))
+        return
+    for key in _keys(samples):
+        slot = slots.keep(_record(tool.name, arguments, key, samples[0]), f"found {key}")
+        yield Move(answer=f"{{{slot}.value}}", asks=questions_of(tool, arguments, key))
 
 
 def _keys(contents: Sequence[str]) -> list[str]:
@@ -184,17 +237,6 @@ def _record(tool: str, arguments: dict[str, Any], key: str, content: str) -> Rec
     return Record(tool=tool, arguments=arguments, pattern=pattern)
 
 
-def _questions(tool: ToolSchema, arguments: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    wanted = re.sub(r"[_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key)).lower()
-    given = " and ".join(f"{name} “{hole}”" for name, hole in _named(arguments))
-    what = re.sub(r"[_-]+", " ", tool.name.split("__")[-1])
-    return (
-        f"What is the {wanted} for {given}?",
-        f"For {given}, what does “{what}” give as the {wanted}?",
-        f"Please look up the {wanted} for {given}. What is it?",
-    )
-
-
 def _probes(
     tool: ToolSchema, slots: _Slots, samples: Sequence[tuple[tuple[str, dict[str, Any]], str]]
 ) -> Iterator[Look]:
@@ -203,10 +245,13 @@ def _probes(
     if not required:
         yield Look(tool=tool.name)
         return
-    template = slots.arguments(tool.parameters)
-    holes = list(_named(template)) if template is not None else []
-    if template is not None and len(required) == 1 and len(holes) == 1 and isinstance(template[required[0]], str):
-        for value in slots.words[holes[0][1].strip("{}")][:_MOST]:
+    template = slots.arguments(tool)
+    if template is not None and slots.thing(tool) is not None:
+        yield Look(tool=tool.name, arguments=template)  # of each thing that is there
+        return
+    only = template[required[0]] if template is not None and len(required) == 1 else None
+    if isinstance(only, str) and only.strip("{}") in slots.words:
+        for value in slots.words[only.strip("{}")][:_MOST]:
             yield Look(tool=tool.name, arguments={required[0]: value})
         return
     for (_, arguments), _ in samples:
@@ -303,6 +348,16 @@ def _answers(environment: McpEnvironment, context: Sequence[Call], calls: Sequen
     episode = _behind(environment, context)
     try:
         return {canonical_json(call): look(episode, *call).content for call in calls}
+    finally:
+        episode.close()
+
+
+def _told(environment: McpEnvironment, calls: Sequence[Call]) -> list[tuple[Call, str]]:
+    """What fresh servers answer to calls, where they do."""
+    episode = _behind(environment, ())
+    try:
+        results = [(call, look(episode, *call)) for call in calls]
+        return [(call, result.content) for call, result in results if result.error is None]
     finally:
         episode.close()
 

@@ -12,6 +12,7 @@ from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.mcp.environment import McpEnvironment, McpEpisode
 from synth.environments.mcp.goals import Probe, canonical, fits, open_parts, template
 from synth.exploration.mcp.book import Book, Filler, Move, Seen, probe_calls
+from synth.exploration.mcp.listings import unwrapped
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Coverage, Explored, pick
 from synth.identity import canonical_json, digest
@@ -196,6 +197,7 @@ class BookProposer:
 
 def typed(value: Any, schema: Mapping[str, Any]) -> Any:
     """Texts of a filled template as the types that the tool's schema names."""
+    schema = unwrapped(schema)
     kind = schema.get("type")
     if isinstance(value, dict):
         inner = schema.get("properties", {})

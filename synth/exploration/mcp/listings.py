@@ -1,0 +1,222 @@
+"""Things that a server lists: by what people name them, by what its tools take them, and what is told of each.
+
+A tool without arguments that answers with JSON shows lists of objects. What of an object tells it from the others in
+words is its name, what other tools ask for is its key, and a field that both a list and an argument have says which
+values the argument may take. Names of fields and arguments are compared as servers write them: ``taskId``, ``task_id``
+and the ``id`` of what stands under ``tasks`` are the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from synth.exploration.mcp.book import Record, things
+from synth.lexicon.reading import phrases
+from synth.text.inflection import singular
+
+__all__ = ["Listing", "listings", "squeezed", "unwrapped", "words_of"]
+
+_LISTS = phrases("word_lists")
+_READS = frozenset(_LISTS["reading_verbs"])
+_MAKES = frozenset(_LISTS["making_verbs"])
+_NAMES = tuple(_LISTS["naming_fields"])
+_KEYS = frozenset({"id", "uuid", "guid", "key", "number", "slug", "code", "ref", "reference"})
+_LONGEST = 80
+"""Characters of a name; of a value that is asked for or chosen."""
+_FEWEST = 2
+"""Things of a list that is worth asking about."""
+_MOST_CHOICES = 8
+"""Different values of a field that is a choice among some."""
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
+"""A time to the second: no answer that anybody would ask for in words."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Things of one kind that a look at the servers shows."""
+
+    tool: str
+    each: str
+    """The way to them (:attr:`synth.exploration.mcp.book.Record.each`)."""
+    noun: str
+    """One of them: "task"."""
+    name: str
+    """The field by which people name one; all have it, and no two the same."""
+    things: tuple[Mapping[str, str], ...]
+    choices: Mapping[str, tuple[str, ...]]
+    """Field that is a list of texts -> those that are there."""
+
+    @property
+    def record(self) -> Record:
+        return Record(tool=self.tool, each=self.each, names=self.name)
+
+    def field_of(self, argument: str, tool: str) -> str | None:
+        """The field that an argument of ``tool`` takes to say which one is meant; None where it takes none."""
+        wanted, about = squeezed(argument), squeezed(self.noun)
+        said = {singular(word) for word in words_of(tool)}
+        made = bool(_MAKES & said)  # then its name is a new one
+        for field in self._plain():
+            plain = squeezed(field)
+            key = plain in _KEYS or plain.endswith("id") or (field == self.name and not made)
+            if not key or not self._tells_apart(field):
+                continue
+            if wanted == f"{about}{plain.removeprefix(about)}" and (field != self.name or wanted != about):
+                return field
+            if wanted == plain and (plain not in _KEYS | {squeezed(self.name)} or set(self.noun.split()) <= said):
+                return field
+        return self.name if wanted == about and not made else None
+
+    def asked(self) -> Iterator[str]:
+        """Fields worth a question: plain, not the name or a key, and not the same for all."""
+        for field in self._plain():
+            values = {thing[field] for thing in self.things if field in thing}
+            plain = squeezed(field)
+            if field == self.name or plain in _KEYS or plain.endswith("id") or len(values) < _FEWEST:
+                continue
+            if all(
+                0 < len(value) <= _LONGEST and "\n" not in value and not _STAMP.fullmatch(value) for value in values
+            ):
+                yield field
+
+    def values_of(self, argument: str) -> tuple[str, ...]:
+        """What an argument of the same name as a field may be, where that is a choice among some."""
+        wanted = squeezed(argument)
+        for field, values in self.choices.items():
+            if squeezed(field) == wanted:
+                return values
+        for field in self._plain():
+            told = [thing[field] for thing in self.things if field in thing]
+            values = tuple(dict.fromkeys(told))
+            if squeezed(field) == wanted and _FEWEST <= len(values) <= min(_MOST_CHOICES, len(told) // 2):
+                return tuple(value for value in values if 0 < len(value) <= _LONGEST)
+        return ()
+
+    def _plain(self) -> list[str]:
+        return list(dict.fromkeys(field for thing in self.things for field in thing))
+
+    def _tells_apart(self, field: str) -> bool:
+        values = [thing.get(field) for thing in self.things]
+        return None not in values and len(set(values)) == len(values)
+
+
+def listings(answers: Mapping[str, str]) -> list[Listing]:
+    """What calls without arguments listed; innermost things first, for a task says more than the request it is in.
+
+    Args:
+        answers: Tool -> its answer.
+    """
+    found = []
+    for tool, content in answers.items():
+        try:
+            value = json.loads(content)
+        except ValueError:
+            continue
+        for way in dict.fromkeys(_ways(value, "")):
+            listing = _listing(tool, way, content, value)
+            if listing is not None:
+                found.append(listing)
+    return sorted(found, key=lambda one: -one.each.count("[]"))
+
+
+def _ways(value: Any, way: str) -> Iterator[str]:
+    """Ways to lists of objects."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if "." not in name and "[" not in name:
+                yield from _ways(item, f"{way}.{name}" if way else name)
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        yield f"{way}[]"
+        for item in value:
+            if isinstance(item, dict):
+                yield from _ways(item, f"{way}[]")
+
+
+def _listing(tool: str, way: str, content: str, value: Any) -> Listing | None:
+    plain = {field for item in _items(value, way.split(".")) for field, told in item.items() if _is_plain(told)}
+    shown = [
+        {field: told for field, told in thing.items() if field in plain}
+        for thing in things(Record(tool=tool, each=way), content)
+    ]
+    noun = _noun(way, tool)
+    name = next((field for field in _names(plain, noun) if _names_all(field, shown)), None)
+    if name is None or not noun:
+        return None
+    choices: dict[str, dict[str, None]] = {}
+    for item in _items(value, way.split(".")):
+        for field, told in item.items():
+            if isinstance(told, list) and all(isinstance(one, str) and 0 < len(one) <= _LONGEST for one in told):
+                choices.setdefault(field, {}).update(dict.fromkeys(told))
+    several = {field: tuple(values) for field, values in choices.items() if len(values) >= _FEWEST}
+    return Listing(tool, way, noun, name, tuple(shown), several)
+
+
+def _items(value: Any, way: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """The objects themselves, without what stands around them."""
+    if not way:
+        if isinstance(value, dict):
+            yield value
+        return
+    name, listed = way[0].removesuffix("[]"), way[0].endswith("[]")
+    inner = value.get(name) if isinstance(value, dict) and name else value
+    for item in (inner if isinstance(inner, list) else ()) if listed else (inner,):
+        yield from _items(item, way[1:])
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _noun(way: str, tool: str) -> str:
+    last = way.split(".")[-1].removesuffix("[]")
+    words = words_of(last) if last and last not in ("items", "results", "data", "entries") else words_of(tool)
+    return singular(" ".join(word for word in words if word not in _READS))
+
+
+def _names(fields: set[str], noun: str) -> list[str]:
+    """Fields that may be names, the likeliest first."""
+    usual = [field for name in _NAMES for field in sorted(fields) if squeezed(field) in (name, squeezed(noun) + name)]
+    return [*usual, *sorted(field for field in fields if field not in usual)]
+
+
+def _names_all(field: str, shown: Sequence[Mapping[str, str]]) -> bool:
+    """Whether it reads like a name and tells all of them apart."""
+    values = [thing.get(field, "") for thing in shown]
+    return (
+        len(values) >= _FEWEST
+        and len({value.casefold() for value in values}) == len(values)
+        and all(
+            0 < len(value) <= _LONGEST and re.search(r"[^\W\d]{2}", value) and re.search(r"[\n“”{}]", value) is None
+            for value in values
+        )
+        and (squeezed(field) in _NAMES or sum(" " in value for value in values) * 2 > len(values))
+    )
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name as programs write them: ``mark_task_done``, ``taskId``."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.split("__")[-1])
+    return re.sub(r"[^A-Za-z0-9]+", " ", spaced).lower().split()
+
+
+def squeezed(name: str) -> str:
+    """The same for ``taskId``, ``task_id`` and "task ID"."""
+    return "".join(words_of(name))
+
+
+def unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of a value that may be null the schema of what it is else; any other as it is."""
+    options = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(options, list) and "type" not in schema:
+        real = [one for one in options if isinstance(one, dict) and one.get("type") != "null"]
+        if len(real) == 1:
+            return real[0]
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        real_kinds = [one for one in kind if one != "null"]
+        if len(real_kinds) == 1:
+            return {**schema, "type": real_kinds[0]}
+    return schema

@@ -1,0 +1,130 @@
+"""How a tool of a server is asked for in words, where nobody has written a book.
+
+What a server says of a tool is data that somebody else wrote. It gets into a request only as a plain phrase, and not
+at all where the tool is suspicious; it is never followed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from synth.environments.contract import ToolSchema
+from synth.environments.mcp.environment import McpEnvironment
+from synth.exploration.mcp.listings import Listing, words_of
+from synth.lexicon.reading import phrases
+from synth.text.inflection import imperative, singular
+
+__all__ = ["about_thing", "asks_of", "phrase", "questions_of", "questions_on_thing", "setting_of"]
+
+_PHRASE = re.compile(r"[A-Z]?[a-z]+(?:[ ,'-]+[A-Za-z0-9]+){1,14}")
+_LISTS = phrases("word_lists")
+_NO_VERBS = frozenset(_LISTS["no_verbs"])
+_STATES = frozenset(_LISTS["states_set"])
+_SPELLED_OUT = dict(pair.split(": ") for pair in _LISTS["spelled_out"])
+_WHEN = re.compile(r"(\w+ed) (?:at|on|date|time)")
+
+
+def phrase(environment: McpEnvironment, tool: ToolSchema) -> str:
+    """What a tool does, as a clause that could follow "please"."""
+    suspicious = {warning.tool for warning in environment.warnings}
+    known = environment.tool(tool.name)
+    first = tool.description.split("\n")[0].split(". ")[0].strip().rstrip(".")
+    if (
+        known is None
+        or known.remote in suspicious
+        or not _PHRASE.fullmatch(first)
+        or first.split()[0].lower() in _NO_VERBS
+    ):
+        return " ".join(words_of(tool.name))
+    verb, _, rest = first.partition(" ")
+    return f"{imperative(verb.lower())} {rest}"
+
+
+def asks_of(what: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ways to ask for what :func:`phrase` says, with the values of its arguments."""
+    named = list(_named(arguments))
+    listed = ", ".join(f"{name} “{hole}”" for name, hole in named)
+    with_ = " and ".join(f"“{hole}” as the {name}" for name, hole in named)
+    return (f"{what}, with {with_}", f"{what} ({listed})", f"{what}, using {with_}")
+
+
+def questions_of(tool: ToolSchema, arguments: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Ways to ask what a tool gives as ``key``."""
+    wanted = " ".join(words_of(key))
+    given = " and ".join(f"{name} “{hole}”" for name, hole in _named(arguments))
+    what = " ".join(words_of(tool.name))
+    return (
+        f"What is the {wanted} for {given}?",
+        f"For {given}, what does “{what}” give as the {wanted}?",
+        f"Please look up the {wanted} for {given}. What is it?",
+    )
+
+
+def about_thing(what: str, tool: str, listing: Listing, hole: str) -> str:
+    """``what`` a tool does, of one thing of a list: "delete the task “{task.name}”".
+
+    Args:
+        what: :func:`phrase` of the tool.
+        hole: Stands for the thing's name.
+    """
+    noun, thing = listing.noun, f"the {listing.noun} “{hole}”"
+    words = words_of(tool)
+    at = next((n for n, word in enumerate(words) if singular(word) == noun), None)
+    rest = [*words[:at], *words[at + 1 :]] if at is not None else []
+    if at is not None and len(rest) == 1:
+        return f"{rest[0]} {thing}"  # task_delete, delete_task
+    if at is not None and len(rest) == 2 and rest[1] in _STATES and at < 2:
+        return f"{rest[0]} {thing} as {rest[1]}"  # mark_task_done
+    if at == 1 and len(rest) == 2:
+        return f"{rest[0]} the {rest[1]} of {thing}"  # approve_task_completion
+    plain = re.compile(
+        rf"\b(?:an?|the|this|that|one)(?: (?:existing|given|single|specific|certain))? {re.escape(noun)}\b(?! \w+s\b)"
+    )
+    found, changed = plain.subn(thing, what, count=1)
+    return found if changed and len(found.split()) <= 12 else f"{what}, for {thing}"
+
+
+def setting_of(argument: str, listing: Listing, hole: str, value: str) -> tuple[str, ...]:
+    """Ways to ask that a field of one thing be another."""
+    field, thing = _told(argument, listing), f"the {listing.noun} “{hole}”"
+    return (
+        f"set the {field} of {thing} to “{value}”",
+        f"change the {field} of {thing} to “{value}”",
+        f"update the {field} of {thing} to “{value}”",
+    )
+
+
+def questions_on_thing(field: str, values: Sequence[str], listing: Listing, hole: str) -> tuple[str, ...]:
+    """Ways to ask for a field of one thing of a list, which has one of ``values``."""
+    told, thing = _told(field, listing), f"the {listing.noun} “{hole}”"
+    if when := _WHEN.fullmatch(told):
+        return (f"When was {thing} {when[1]}?", f"Could you look up when {thing} was {when[1]}?")
+    if singular(told) != told and all(value.isdigit() for value in values):
+        many = told.removeprefix("total ")
+        return (f"How many {many} does {thing} have?", f"Could you look up how many {many} {thing} has?")
+    is_one = singular(told) == told or told.split()[-1] in _LISTS["singular_in_s"]
+    return (
+        f"What {'is' if is_one else 'are'} the {told} of {thing}?",
+        f"What do we have as the {told} of {thing}?",
+        f"Could you look up the {told} of {thing}?",
+    )
+
+
+def _told(field: str, listing: Listing) -> str:
+    """A field as people say it."""
+    words = [_SPELLED_OUT.get(word, word) for word in words_of(field)]
+    return " ".join(words).removeprefix(f"{listing.noun} ")
+
+
+def _named(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """(name in words, hole) of every hole in a template."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _named(item, " ".join(words_of(key)))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _named(item, name)
+    else:
+        yield name, str(value)
