@@ -202,7 +202,7 @@ class TurnBuilder(Reasons):
             return self.message(said + self._left())
         self.react(())
         self.thoughts.add("p_finish")
-        what = " ".join(ended(said) for said in (said_by(result) for result in self.changes()) if said)
+        what = " ".join(dict.fromkeys(ended(said) for said in (said_by(result) for result in self.changes()) if said))
         what = what or page_deeds(self.history)
         rule = self.rule() if outcome == "offered" else None
         if rule is not None and what:
