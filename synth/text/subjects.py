@@ -15,12 +15,12 @@ KINDS = frozenset(
     "parameter setting attribute keyword crate tool program utility library format protocol header table operator "
     "event key interface object struct enum statement directory exception error signal driver system standard "
     "specification server project license algorithm language element argument routine extension pragma constant value "
-    "property branch mode".split()
+    "property branch mode plugin daemon".split()
 )
 """Nouns that name what kind of thing the name in front of them goes by: "the or_insert method"."""
 _OF_PLAIN = frozenset(
     "function method command directive option setting parameter field struct trait macro keyword crate module utility "
-    "pragma routine".split()
+    "pragma routine plugin".split()
 )
 """Those whose things may go by a plain word: "the take method", where "the output file" names none."""
 PLURAL_NOUNS = frozenset(
@@ -83,7 +83,8 @@ _NO_NAMES = frozenset(
     "additional complex original generated named given resulting corresponding appropriate relevant itself different "
     "nb always never possible available supported diagram details information documentation instructions "
     "alice bob carol dave mallory foo bar baz "
-    "further argument arguments operand operands actual created following this that these already yet".split()
+    "thanks experience further argument arguments "
+    "operand operands actual created following this that these already yet".split()
 )
 """Words that name nothing a question could ask for."""
 
@@ -141,6 +142,12 @@ def _stated(match: re.Match[str]) -> Statement | None:
     elif len(words) == 2 and last in KINDS and words[0].lower() not in KINDS:
         if last in _OF_PLAIN or is_identifier(words[0]):
             words, kind = words[:1], last
+    elif len(words) == 2 and article == "The" and last == "class" and re.fullmatch(r"(?:[A-Z][a-z]+)+", words[0]):
+        words, kind = words[:1], last
+    elif len(words) == 3 and last in KINDS and is_identifier(words[0]) and words[1].isupper():
+        words, kind = words[:1], last  # "the pam_echo PAM module"
+    elif len(words) == 2 and article == "The" and words[0] == "word":
+        return None  # "The word password is avoided"
     elif len(words) == 2 and article == "The" and words[0] == "term":
         words, kind = words[1:], "term"
     if len(words) > 1 and words[-2].lower() in _NAMED_BEHIND and _plain(words[-1]):

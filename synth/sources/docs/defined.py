@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from synth.schemas.documents import Document, Section
 from synth.sources.docs.names import Named
@@ -22,6 +21,10 @@ _NEAR = 500
 """Characters from the name of a thing to the end of what is said of it that still are one piece of evidence."""
 _ENVIRONMENT = re.compile(r"\benvironment variables?\b", re.IGNORECASE)
 _CONSTANT = re.compile(r"\b[Cc]onstants\b|\b[Cc]onstant [A-Z]{2}")
+_LEADS = re.compile(
+    r"(?:\d+\.?\s)*(?:name|description|summary|introduction|overview|abstract|about|synopsis)$", re.IGNORECASE
+)
+"""Sections that speak of the page's own subject."""
 
 
 @dataclass
@@ -53,10 +56,25 @@ class Page:
     sections: list[tuple[int, int, str]] = field(default_factory=list)
     """(start of the heading, end of its text, heading)"""
 
-    @cached_property
-    def of_environment(self) -> bool:
-        """Whether the page speaks of environment variables, and of no constants."""
-        text = self.document.text
+    def subjects(self) -> list[Thing]:
+        """The page's own subject and what it defines."""
+        if self.document.kind == "index":
+            return []
+        outline = self.outline
+        title = self.document.title  # the number in front of it stands in the heading alone
+        first = min((start for start, _, h in self.sections if not h.endswith(title)), default=len(outline.text))
+        first = min([first, *(thing.start for thing in self.things)])
+        own = [n for n in outline.lines_between(0, first) if not outline.lines[n].indent]
+        for start, end, heading in self.sections:
+            if _LEADS.match(heading):
+                own += [n for n in outline.lines_between(start + len(heading), end) if not outline.lines[n].indent]
+        page_thing = Thing(self.entity, self.named, 0, first, list(dict.fromkeys(own)))
+        return [page_thing, *self.things]
+
+    def of_environment(self, place: int) -> bool:
+        """Whether the section of a place speaks of environment variables, and of no constants."""
+        spans = (self.document.text[start:end] for start, end, _ in reversed(self.sections) if start <= place < end)
+        text = next(spans, self.document.text)
         return _ENVIRONMENT.search(text) is not None and _CONSTANT.search(text) is None
 
 

@@ -26,23 +26,30 @@ import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Document, Edge, Entity, ValueKind
+from synth.sources.docs.bullets import bullet_rows, is_condition
 from synth.sources.docs.defined import Page, Thing, heading_span, is_proper, is_remark
+from synth.sources.docs.manuals import self_named
 from synth.sources.docs.names import Named, entry_name, group_kind, heading_name, page_kind, page_name, section_name
 from synth.sources.docs.outline import Outline
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.rows import OptionRow, kind_of_rows, option_rows
 from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
-from synth.sources.docs.values import DESCRIBING, Stated, default_in, field_in, plain_value, relation_name, since_in
+from synth.sources.docs.values import (
+    DESCRIBING,
+    Stated,
+    are_types,
+    default_in,
+    field_in,
+    plain_value,
+    relation_name,
+    since_in,
+)
 from synth.text.subjects import KINDS
 from synth.text.verbs import THIRD_PERSON
 
 __all__ = ["graph_tables"]
 
-_LEADS = re.compile(
-    r"(?:\d+\.?\s)*(?:name|description|summary|introduction|overview|abstract|about|synopsis)$", re.IGNORECASE
-)
-"""Sections that speak of the page's own subject."""
 _SEE_ALSO = re.compile(r"(?:\d+\.?\s)*see also:?$", re.IGNORECASE)
 _PURPOSE = re.compile(r"(?P<name>\S+(?:, \S+)*) (?:-|—|–|--) (?P<purpose>\S.+)")
 _LEAST_SCHEMA = 3
@@ -102,7 +109,7 @@ class _Builder:
             a.name == f"module-{module}" and document.text[a.start : a.end] == document.title for a in document.anchors
         )
         named, subtitle = page_name(document.title, module if top else None)
-        named = page_kind(document.title) or named
+        named = self_named(page_kind(document.title) or named, document.title, document.text)
         if document.kind == "index":
             named = Named(named.name, "index", named.aliases)
         page = Page(row, document, Outline(document.text), named, self._entity(document.id, named, row, document))
@@ -195,7 +202,7 @@ class _Builder:
             # What stands inside another entry is a value or an argument of it, and not what the section is a list of.
             group = self._group(page, anchor.start) if anchor.start >= last else ""
             named = entry_name(anchor, document.text[anchor.start : anchor.end], group)
-            if named is not None and named.kind == "constant" and page.of_environment:
+            if named is not None and named.kind == "constant" and page.of_environment(anchor.start):
                 named = replace(named, kind="environment variable")
             # Declarations that follow each other share no description, as spellings of an option do.
             if entry is None or named is None or (named.kind.startswith("C ") and entry.first > entry.line + 1):
@@ -219,7 +226,7 @@ class _Builder:
     def fields(self) -> None:
         found: dict[str, set[int]] = defaultdict(set)
         for page in self.pages:
-            for thing in self._subjects(page):
+            for thing in page.subjects():
                 names = (thing.named.name, thing.named.name.rpartition(".")[2])
                 for number in thing.lines[:_OWN_LINES]:
                     line = page.outline.lines[number]
@@ -230,6 +237,9 @@ class _Builder:
                         self._fields[page.row, number] = (thing.entity, stated)
                         found[stated.relation].add(thing.entity)
         schema = {label for label, things in found.items() if len(things) >= _LEAST_SCHEMA}
+        if are_types([stated.value for _, stated in self._fields.values() if stated.relation == "format"]):
+            of_type = {p: (e, Stated("type", s.value)) for p, (e, s) in self._fields.items() if s.relation == "format"}
+            self._fields, schema = self._fields | of_type, schema | {"type"}
         self._fields = {place: item for place, item in self._fields.items() if item[1].relation in schema}
 
     @staticmethod
@@ -238,34 +248,20 @@ class _Builder:
         near = [n for n in (number - 1, number + 1) if 0 <= n < len(lines)]
         return any(field_in(text[lines[n].start : lines[n].end], ()) is not None for n in near)
 
-    def _subjects(self, page: Page) -> list[Thing]:
-        """The page's own subject and what it defines."""
-        if page.document.kind == "index":
-            return []
-        outline = page.outline
-        title = page.document.title  # the number in front of it stands in the heading alone
-        first = min((start for start, _, h in page.sections if not h.endswith(title)), default=len(outline.text))
-        first = min([first, *(thing.start for thing in page.things)])
-        own = [n for n in outline.lines_between(0, first) if not outline.lines[n].indent]
-        for start, end, heading in page.sections:
-            if _LEADS.match(heading):
-                own += [n for n in outline.lines_between(start + len(heading), end) if not outline.lines[n].indent]
-        page_thing = Thing(page.entity, page.named, 0, first, list(dict.fromkeys(own)))
-        return [page_thing, *page.things]
-
     # What is stated.
 
     def facts(self, page: Page) -> None:
         if page.document.kind == "index":
             return
-        for thing in self._subjects(page):
+        for thing in page.subjects():
             self._stated(page, thing)
         for number, line in enumerate(page.outline.lines):
             if (found := self._fields.get((page.row, number))) is not None:
                 self._value(page, found[0], found[1].relation, line.start, line.end, found[1].value)
         for table in tables(page.outline, page.document.anchors):
             self._rows(page, table)
-        for row in option_rows(page.outline, [thing.start for thing in page.things]):
+        taken = [thing.start for thing in page.things]
+        for row in (*option_rows(page.outline, taken), *bullet_rows(page.outline, page.sections, taken)):
             self._option(page, row)
         self._links(page)
         self._salient(page)
@@ -383,7 +379,7 @@ class _Builder:
         outline, text = page.outline, page.document.text
         found: list[tuple[int, int, str]] = []
         for number, line in enumerate(outline.lines):
-            if not line.prose:
+            if not line.prose or is_condition(outline, number):
                 continue
             for start, end in outline.sentences(number):
                 word = salient(text[start:end])

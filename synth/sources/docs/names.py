@@ -9,6 +9,7 @@ from synth.schemas.documents import Anchor
 
 __all__ = [
     "CODE_KINDS",
+    "MANUAL_KINDS",
     "Named",
     "entry_name",
     "group_kind",
@@ -78,7 +79,8 @@ def page_name(title: str, module: str | None) -> tuple[Named, str | None]:
 
 
 _NOUNS = (
-    "environment variable|configuration variable|configuration option|command-line option|command|function|directive|"
+    "return value|return code|exit code|environment variable|"
+    "configuration variable|configuration option|command-line option|command|function|directive|"
     "method|option|macro|variable|parameter|argument|attribute|class|module|statement|operator|keyword|type|property|"
     "event|element|setting|pragma|trait|struct|enum|field|flag|tool|utility|program|package|plugin|filter|container|"
     "constant|placeholder|modifier|extension|exception|hook|key|mode|format|rule|lint|primitive|crate|procedure|"
@@ -117,7 +119,7 @@ _LABEL = re.compile(
 _CALLED = re.compile(r"(?:[\w~$]+(?:\.|::|#))*[\w~$]{2,}\([^()]*(?:\([^()]*\)[^()]*)*\)")
 """A heading that is a call: "fs.readFile(path[, options])"."""
 _MARKS = re.compile(r"^[◆§¶#] ?| ?\[\d+/\d+\]$")
-_MANUAL_KINDS = {"1": "command", "2": "system call", "3": "function", "5": "file", "6": "command", "8": "command"}
+MANUAL_KINDS = {"1": "command", "2": "system call", "3": "function", "5": "file", "6": "command", "8": "command"}
 
 
 def group_kind(heading: str) -> str:
@@ -170,7 +172,7 @@ def page_kind(title: str) -> Named | None:
     """A page about one thing, where its title says of what kind: "git-log(1)", "Apache Module mod_ssl"."""
     bare = " ".join(unnumbered(title).split())
     if match := _MANUAL.match(bare):
-        return Named(match["name"], _MANUAL_KINDS.get(match["section"], "page"), (bare,))
+        return Named(match["name"], MANUAL_KINDS.get(match["section"], "page"), (bare,))
     if match := _REFERENCE.match(bare):
         return Named(match["name"], match["kind"].lower(), (bare,))
     return heading_name(title, "")
@@ -238,21 +240,24 @@ def term_name(text: str, group: str) -> Named | None:
         kind = group if group in ("method", "macro", "procedure", "operator", "builtin", "command") else "function"
         return Named(name, kind, _forms(text, name)) if len(name) > 1 and len(text) < 160 else None
     text = re.sub(r"^(\w+)=\1\b(?: in [A-Za-z]+)?(?= |$)", r"\1", text)  # "memory=memory in MB" shows what it takes
-    bare = _PLACEHOLDER.sub("", re.sub(r"\s*\([^()]*\)$", "", text)).strip(" ,`'\"“”")
+    bare = _PLACEHOLDER.sub("", re.sub(r"\s*\([^()]*\)$", "", text)).strip(" ,`'\"“”").rstrip(":")
     if not 1 < len(bare) <= 48 or not _BARE_TERM.match(bare) or bare.endswith((".", ";")):
         return None
     if re.fullmatch(r"[\d.]+", bare) or (not any(c.isalpha() for c in bare) and len(bare) > 3):
         return None
     if re.fullmatch(r"([a-z][\w-]+) \1", bare):
         bare = bare.split(" ", 1)[0]  # an option and its argument: "dscp dscp"
-    if group in ("parameter", "argument"):
-        bare = re.sub(r"(?<=\w)=[a-z]+$", "", bare)  # "separator=character" shows what it takes
+    if group in _TAKING:
+        bare = re.sub(r"(?<=\w)=(?:[A-Za-z]\w*|\w+(?:\|\w+)+)$", "", bare)  # "retry=N" shows what it takes
+    if re.search(r"\w[<>]=?\w", bare) and "(" not in bare:
+        return None  # "mtime>1h": a comparison, and no name
     kind = group
     if re.fullmatch(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+", bare) and group in ("", "variable"):
         kind = "environment variable" if group else "constant"
     return Named(bare, kind or "term", (*_forms(text, bare), *_without_argument(bare)))
 
 
+_TAKING = frozenset("parameter argument option setting flag directive keyword".split())
 _ARGUMENT = re.compile(
     r"(?:number|string|text|name|\w*filename|file|path|dir|directory|value|time|seconds|milliseconds|minutes|interval"
     r"|address|addr|host|hostname|port|size|count|integer|int|level|mask|prefix|id|\w+ID|key|keyid|version|list|mode"

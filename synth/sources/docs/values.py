@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["DESCRIBING", "Stated", "default_in", "field_in", "plain_value", "relation_name", "since_in"]
+__all__ = ["DESCRIBING", "Stated", "are_types", "default_in", "field_in", "plain_value", "relation_name", "since_in"]
 
 DESCRIBING = frozenset(("description", "meaning", "purpose", "summary", "function", "effect", "explanation"))
 """Labels and column headings under which a thing is described."""
@@ -49,7 +50,14 @@ _NO_VALUE = frozenset(
     "currently also very rather quite still just controlled inherited computed calculated chosen specified given "
     "assumed depending depends unset default "
     "dependent system-dependent platform-dependent implementation-dependent different what where there "
-    "behavior behaviour action mode choice option setting order method way case location search look try".split()
+    "n/a behavior behaviour action mode choice option setting order method way case location search look try".split()
+)
+_DONE = re.compile(r"(?!enabled|disabled|unlimited)[a-z]{3,}ed")
+_TO_WHAT = (" for ", " by ", " when ", " if ")
+_TYPE = re.compile(
+    r"(?:bool|boolean|int|integer|str|string|float|number|list|dict|array|object|map|set|tuple|path|null)"
+    r"(?:s?$|\W.*)",
+    re.IGNORECASE,
 )
 _VERSION = r"v?(?P<value>\d+\.\d+(?:\.\d+){0,3}(?:-?[a-z]+\d*)?)"
 _SINCE = re.compile(
@@ -73,6 +81,11 @@ def relation_name(label: str) -> str:
     name = "_".join(words)
     name = _SAME.get(name, name)
     return f"{name}_entry" if name in _RESERVED else name
+
+
+def are_types(values: Sequence[str]) -> bool:
+    """Whether what is listed as formats of things are types: "bool", "List[str]"."""
+    return bool(values) and 5 * sum(_TYPE.fullmatch(value) is not None for value in values) >= 4 * len(values)
 
 
 def plain_value(text: str) -> tuple[str, str]:
@@ -110,6 +123,9 @@ def default_in(sentence: str, names: tuple[str, ...] = ()) -> str | None:
     for pattern in _DEFAULTS:
         if match := pattern.search(sentence):
             value = plain_value(match["value"])[0]
+            value = next((value[len(name) + 1 :] for name in names if value.startswith(f"{name}=")), value)
+            if _DONE.fullmatch(value) and sentence.startswith(_TO_WHAT, match.end()):
+                continue  # "the default setting is ignored for this host"
             if value.lower().split("-")[0] not in _NO_VALUE and value.lower() not in _NO_VALUE and len(value) > 0:
                 return value + (match["unit"] or "")
     return None

@@ -24,6 +24,8 @@ _KEPT_TEXTS = 1024
 """Texts of documents that are kept decoded."""
 _SAMPLED, _MANY_PAGES, _SOME_PAGES = 2000, 12, 3
 _EVERYWHERE = 0.35
+_FEW_PAGES, _MOST = 5, 0.7
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z]\w+\b")
 _LEAST_TEXT = 200
 _ENGLISH = 0.1
 _ENOUGH_TEXT, _MUCH_TEXT = 4000, 100_000
@@ -167,7 +169,16 @@ class Corpus:
 
     def is_everywhere(self, name: str) -> bool:
         """Whether all pages are about what goes by a name: the program, the language, the library."""
-        return all(self._share.get(word, 0) >= _EVERYWHERE for word in tokens(name))
+        return name in self._on_all or all(self._share.get(word, 0) >= _EVERYWHERE for word in tokens(name))
+
+    @cached_property
+    def _on_all(self) -> set[str]:
+        """Proper names that most of a few pages hold, as a small manual holds its program's."""
+        rows = range(len(self.columns.ids))
+        if not _FEW_PAGES <= len(rows) < _MANY_PAGES:
+            return set()
+        found = Counter(name for row in rows for name in set(_PROPER.findall(self.text(row))))
+        return {name for name, count in found.items() if count >= _MOST * len(rows) and not self.is_common(name)}
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:

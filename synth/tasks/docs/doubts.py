@@ -30,8 +30,15 @@ _HOLDERS = frozenset(
 _DETERMINED = re.compile(
     r" (?:(?:the|an?|its|any|all|each|every|no|none|only|that|whether|how|what|to|up|out)\b|[A-Z\d‘'\"])"
 )
+_FINITE = re.compile(r" (?:is|are|was|were|has|have) (?=[a-z])")
+_NEW_CLAUSE = re.compile(
+    r"[,;:]|\b(?:that|which|who|whose|where|when|while|if|whether|how|what|because|unless|until|since|so|as|and|or|but|"
+    r"than|it|they|you)\b"
+)
+"""Where a finite verb may follow whose subject is another: "Access to the system was denied" has none."""
 _PARTED = re.compile(
-    r" (?!the|all|any|each)[a-z]+ (?:[a-z]{3,}ed|found|given|taken|shown|read|written) (?:by|in|from|for|to|with|on) "
+    r" (?!the|all|any|each)[a-z]+ (?:[a-z]{3,}ed|found|given|taken|shown|read|written) "
+    r"(?:by|in|from|for|to|with|on|when|if|while|after|before|during|at) "
 )
 _SIGNS = tuple(
     re.compile(pattern)
@@ -45,6 +52,11 @@ _SIGNS = tuple(
         r", (?:both|all|each|every|some|many) (?:[\w-]+ ){0,4}(?:is|are|was|were|must|can|may|will|has|have)\b",
         r", (?:do|does) not\b",
         r"\ba (?:breeze|snap|cinch)\b",
+        r"[a-z]- (?!(?:and|or|to|nor|versus)\b)[a-z]{3,}",  # "status- updates", broken at the end of a line
+        r"\b(?:more|less) [a-z]+ly$",  # than what?
+        r"\bmakes? (?:[\w-]+ ){1,6}to be\b",
+        r"\bby (?:the|an?) [a-z]+ (?!(?:need|speed|seed|feed)\b)[a-z]{3,}ed (?=[A-Z\d]{2})",  # "by the tool returned"
+        r"\bby default [a-z]+s\b",
     )
 )
 
@@ -62,6 +74,8 @@ def opens_with_a_noun(text: str, kind: str) -> bool:
     """
     first, _, rest = text.partition(" ")
     verb, rest = first.lower(), f" {rest}"
+    if verb in _OPENS and (late := _FINITE.search(rest)) is not None and not _NEW_CLAUSE.search(rest, 0, late.start()):
+        return True
     if verb not in _OPENS or _DETERMINED.match(rest):
         return False
     if verb not in _LOOKS_FOR and re.match(r" (?:for|between|of|in)\b", rest):

@@ -77,7 +77,7 @@ _RAISED = re.compile(
     r"|whenever|to|on|for|in|from|upon|during|as)"
 )
 _THINGS = frozenset(("variable", "constant", "C variable", "glossary term"))
-_NOUN_START = re.compile(r"^(?:An?|The|One|Any|Two|Either) [a-z]")
+_NOUN_START = re.compile(r"^(?:An?|The|One|Any|Two|Either) (?!(?:little|bit|lot)\b)[a-z]")
 _PASSIVE = re.compile(
     r"^(Called|Used|Invoked|Triggered|Deprecated|Set|Sent|Returned|Emitted) (?=when"
     r"|if|by|to|for|as|in|on|after|before|whenever|at|once|from)"
@@ -206,7 +206,11 @@ def _agree(rest: str) -> str | None:
             return None
         out += [rest[place : match.start(2)], third_person(match[2])]
         place = match.end()
-    done = ("".join(out) + rest[place:]).replace(" and do not ", " and does not ")
+    done = (
+        ("".join(out) + rest[place:])
+        .replace(" and do not ", " and does not ")
+        .replace(" but do not ", " but does not ")
+    )
     if any(word in VERBS for word in re.findall(r"\band/or ([a-z]+)", done)):
         return None
     for match in _AND_BARE.finditer(done):

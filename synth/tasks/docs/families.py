@@ -26,7 +26,7 @@ from synth.tasks.docs.wording import Words
 from synth.text.subjects import Statement
 from synth.text.words import FUNCTION_WORDS, stem, tokens
 
-__all__ = ["DESCRIBED", "Item", "Items", "is_answer", "is_of_a_part"]
+__all__ = ["DESCRIBED", "Item", "Items", "is_answer", "is_of_a_part", "is_value"]
 
 DESCRIBED = ("described_as", "subtitle")
 _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
@@ -34,6 +34,8 @@ _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also",
 _NO_DEFAULT = frozenset(("function", "method", "module", "file", "type"))
 _PARTS = frozenset("function method option directive setting parameter command attribute property field macro".split())
 """Kinds of things that what a page is about has."""
+_OF_ALL = frozenset("debug help version verbose quiet usage".split())
+"""Options that any command has."""
 _SIGNS = re.compile(r"[\W_]+")
 _LONGEST = 70
 _TICKS = frozenset(("yes", "no", "x", "y", "n", "true", "false", "n/a"))
@@ -180,7 +182,7 @@ class Items:
                 continue
             if len(corpus.out[edge.subject][edge.relation]) > 1:
                 self.dropped["values of which a thing has several"] += 1
-            elif edge.value is not None and not (is_answer(edge.value) and _is_value(edge)):
+            elif edge.value is not None and not (is_answer(edge.value) and is_value(edge)):
                 self.dropped["values without a short answer"] += 1
             elif is_of_a_part(corpus, edge):
                 self.dropped["defaults of arguments"] += 1
@@ -203,6 +205,8 @@ class Items:
                     yield Item("described", (number, value), self._end(value), corpus.edges[value].relation)
         described = {(corpus.edges[number].document, corpus.edges[number].end) for number, _ in self._said.values()}
         for entity, (number, _) in self.told.items():
+            if corpus.entities[entity].name.strip("-") in _OF_ALL:
+                continue  # said in other words of every other command
             page = corpus.entities[corpus.pages[corpus.entities[entity].document]]
             yield Item("holder", (number,), page.id, page.kind)
         for number, edge in enumerate(corpus.edges):
@@ -239,12 +243,12 @@ class Items:
 
 def is_answer(value: str) -> bool:
     """Whether a value is short, told, and no list with its bullets or labels."""
-    listed = value == "n/a" or value.count(": ") > 1 or " - " in value or value.startswith("- ")
+    listed = value.lower() == "n/a" or value.count(": ") > 1 or " - " in value or value.startswith("- ")
     short = 0 < len(value) <= _LONGEST and "\n" not in value and len(value.split()) <= 8
     return short and not listed and any(c.isalnum() for c in value)
 
 
-def _is_value(edge: Edge) -> bool:
+def is_value(edge: Edge) -> bool:
     """Whether a default is a value: "same category like nearest center" says what happens, in words."""
     if edge.value is not None and edge.value.startswith(("[", "{", "(", "<")):
         return False  # a list, or what a reader is to fill in

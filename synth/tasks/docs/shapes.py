@@ -28,7 +28,7 @@ from synth.sources.facts.words import RelationShape, derive_relation, plural_of
 from synth.tasks.contract import CheckConfig, Checked, Failed
 from synth.tasks.docs.checks import Judge
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.families import Items, is_answer, is_of_a_part
+from synth.tasks.docs.families import Items, is_answer, is_of_a_part, is_value
 from synth.tasks.docs.wording import Words, is_plural, verb_of
 from synth.tasks.draft import Draft
 from synth.tasks.graph_checks import check_no_shortcut, check_unique_answer
@@ -242,7 +242,7 @@ def _edges(corpus: Corpus, items: Items) -> Iterator[Edge]:
         if edge.relation == _IN:
             wanted = corpus.is_page(edge.object)
         else:
-            wanted = edge.relation in items.asked and (edge.value is None or is_answer(edge.value))
+            wanted = edge.relation in items.asked and (edge.value is None or (is_answer(edge.value) and is_value(edge)))
             wanted = wanted and not is_of_a_part(corpus, edge)
         if wanted:
             # What is written like a number need not be one: "2.10" comes after "2.9".

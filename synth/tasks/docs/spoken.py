@@ -49,7 +49,9 @@ _OUTSIDE = re.compile(
     r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
     rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
     r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
-    r"(?:is|are|has|have|can|may|must|will|[a-z]+s)\b"
+    r"(?:is|are|has|have|can|may|must|will|should|would|could|cannot|[a-z]+s)\b"
+    r"|, (?:newer|older|later|earlier|recent|other|some|most|many) [a-z]+s [a-z]+ (?:on|upon|to|the|an?|its|no)\b"
+    rf"|, (?:[\w-]+ ){{1,2}}[a-z]+s (?:{'|'.join(sorted(VERBS))}) (?:on|upon|to|the|an?|its|no)\b"
 )
 """What speaks of more than the sentence says, or goes on with another subject."""
 _FOR_YOU = re.compile(r"(?<=lets|elps) you |(?<=llows|ables) you ")
@@ -124,6 +126,10 @@ _KIND_OF = re.compile(
     r"| (?=(?:of|for|to|in|from|with|on|by|between|at|whose|where|when|as)\b)|(?=,)|$)"
 )
 """A predicate noun, and what follows it: "a tool that counts ...", "a film directed by ...", "the name of ..."."""
+_CLAUSE_OF_ANOTHER = re.compile(
+    rf"(?!(?:{'|'.join(sorted(THIRD_PERSON))})\b)[a-z]+s (?:{'|'.join(sorted(THIRD_PERSON))})\b"
+)
+"""What a relative clause begins with whose subject is a name that looks like a verb: "(the layer that) beets uses"."""
 
 
 def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, str] | None:
@@ -168,6 +174,8 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return None  # "The prefix is a string that starts with a digit": which prefix, its page says
         if relative and noun.split()[-1] in FUNCTION_WORDS | _PREPOSITIONS:
             return None  # "the means through which parties ..."
+        if relative and _CLAUSE_OF_ANOTHER.match(done):
+            return None  # "the layer that the program uses": "Which layer Kiln uses?"
         if noun.split()[-1].endswith("ly") or (not relative and noun.split()[0] in _PRAISE):
             return None  # "a simple structure originally developed for mail"
         if relative:
@@ -179,6 +187,8 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return f"What is the {of}?", of
         return (f"What is the name of the {of}?", of) if named else (f"What do you call {rest}?", rest)
     stative = _OF_STATE.match(f"{verb} {rest}") and not (modifiers and verb == "are")
+    if verb == "is" and rest.startswith("for "):
+        return None  # "What is for printing messages?"
     if head.lower() in _SAYS_NOTHING or (not placed and (said.definite or stative)):
         return None
     if said.plural and verb == "are" and re.match(r"(?:the|an?) ", rest):

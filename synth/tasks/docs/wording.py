@@ -21,7 +21,7 @@ _PLACES = frozenset(("page", "section", "index", "chapter", "appendix", "part"))
 _LOCAL = frozenset(
     "option setting term variable key flag field format entry parameter argument mode modifier placeholder attribute "
     "property type value action file target rule qualifier switch clause constant".split()
-)
+) | {"return value", "return code", "exit code"}
 """Kinds whose things mean something on their page alone: a question names the page."""
 _NO_KINDS = frozenset(
     "entry thing name value no number example note notes item key feature element category area topic version "
@@ -78,14 +78,16 @@ _SETTINGS = frozenset("option parameter setting directive flag switch variable f
 _WHETHER = re.compile(
     r"(?:(?:Controls|Determines|Specifies|Sets|Defines) )?[Ww]hether (?:or not )?(\w[^,]{15,}(?:, .*)?)"
 )
+_ESCAPE = re.compile(r"[%\\&][A-Za-z]|%\{\w+\}")
+"""Signs that stand for something else: "%t"."""
 _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
 _IDENTITY = re.compile(r"(?:is|was) (?:(?:an?|the) |\w+ (?:parameter|option|argument|attribute|field)s? of\b)")
 _ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ed|al|ar|ive|ous|able|ible|ful|less|ary)")
 _UNCLEAR = re.compile(
-    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also|either"
-    r"|abbreviation|acronym|synonym|short for)|looks at|refers to|does|only|has no|are"
+    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also|either|specific (?:for|to)"
+    r"|abbreviation|acronym|synonym|short for)|looks at|refers to|runs as|does|only|has no|are"
     r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in)\b"
 )
 """What says too little of a thing, or tells its reader what to do."""
@@ -107,7 +109,11 @@ _OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
 _NO_ACTORS = frozenset("enumerator member constant struct union typedef".split())
 """Kinds whose things do nothing themselves."""
 _IMPERATIVE = re.compile(rf"(?:{'|'.join(sorted(VERBS))})\b", re.IGNORECASE)
-_NOMINAL = re.compile(r"that is (?:an?|the) ")
+_NOMINAL = re.compile(r"that is (?:an?|the|one|any|two|either) ")
+_SEVERAL = re.compile(
+    r"that is the (?:[\w’'/-]+ ){0,4}?[\w-]+[^\Wsui]s(?:,| (?:of|for|that|which|in|with|used|from|to)\b|$)"
+)
+"""What is said of several things: "the historical status-logs"."""
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _ANY_FINITE = re.compile(rf"{_FINITE.pattern}| (?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
@@ -125,7 +131,8 @@ class Words:
         kind = found.kind
         if kind == "term" and found.document in self._corpus.pages:
             page = self._corpus.entities[self._corpus.pages[found.document]]
-            kind = "keyword" if page.kind == "command" else kind
+            kind = "keyword" if page.kind == "command" and " " not in found.name else kind
+            kind = "placeholder" if _ESCAPE.fullmatch(found.name) else kind
         return (
             None
             if kind in _PLACES
@@ -212,7 +219,11 @@ class Words:
             return None
         if said.plural and " " in said.name and self._corpus.is_everywhere(said.name.rpartition(" ")[0]):
             return None  # "Which rules ...?" (ESLint rules)
-        is_label = _IDENTITY.match(f"{said.verb} {said.rest}") or _ADJECTIVE.fullmatch(said.name)
+        is_label = (
+            _IDENTITY.match(f"{said.verb} {said.rest}")
+            or _ADJECTIVE.fullmatch(said.name)
+            or said.verb in ("is", "was", "has", "can", "may", "must", "will")  # "Field has a value"
+        )
         if is_label and re.fullmatch("[A-Z][a-z]+", said.name) and self._corpus.is_common(said.name):
             return None  # "Replacement is a formatter of type X", "Automated edits to the table will fail"
         if said.verb in ("is", "was"):
@@ -264,8 +275,11 @@ class Words:
         if (thing is not None and thing[1] == last) or _is_sentence(said):
             return None  # a function that "is a helper function"
         verb = next((verb for kinds, verb in _HOLDS if last in kinds), None)
+        verb = "stands for" if found.kind == "term" and _ESCAPE.fullmatch(found.name) else verb
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
+        if _SEVERAL.match(said):
+            return None
         if (thing := _THING.match(said)) is not None and not _may_be(last, thing[1]):
             return None
         if _OF_CALLS.match(said) and last not in _CALLED:

@@ -1,0 +1,90 @@
+"""Settings that a list with bullets describes: "- auto: Fetch covers during an import. Default: yes."."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from synth.sources.docs.names import group_kind, term_name
+from synth.sources.docs.outline import Outline
+from synth.sources.docs.rows import OptionRow
+from synth.sources.docs.values import default_in
+from synth.text.sentences import spans
+
+__all__ = ["bullet_rows", "is_condition"]
+
+_ROW = re.compile(
+    r"- (?P<name>(?:--)?[a-z][a-z\d]*(?:[_.-][a-z\d]+)*)(?: \([^()]{1,40}\))?(?::| —| –| -) (?P<said>[A-Z][^|]{14,})"
+)
+_LEADS_IN = re.compile(
+    r"(?:.*\b)?(?P<kind>options|settings|parameters|arguments|variables|commands|subcommands|fields|keys|directives|"
+    r"attributes|properties|functions|flags)\b[^.]*:$",
+    re.IGNORECASE,
+)
+"""The line above a list that says what is listed: "The available options are:"."""
+_LEAST = 2
+_BULLET = re.compile(r"- |\d+\. ")
+_CONDITIONS = re.compile(
+    r"(?:.*\b)?(?:if|when|must|should|needs?|requires?|required|make sure|ensure|conditions?|requirements?)\b.*:",
+    re.IGNORECASE,
+)
+
+
+def bullet_rows(
+    outline: Outline, sections: Sequence[tuple[int, int, str]], taken: Sequence[int]
+) -> Iterator[OptionRow]:
+    """Each bullet that describes a thing by name, of lists whose leading line or heading says what is listed.
+
+    Args:
+        sections: (start of the heading, end of its text, heading) of the page, in order.
+        taken: where entries begin that are known already.
+    """
+    text, lines = outline.text, outline.lines
+    number = 0
+    while number < len(lines):
+        first, found = number, []
+        while number < len(lines) and text.startswith("- ", lines[number].start):
+            match = _ROW.fullmatch(text, lines[number].start, lines[number].end)
+            found.append(match)
+            number += 1
+        rows = [match for match in found if match is not None]
+        if len(rows) >= _LEAST and 2 * len(rows) > len(found):
+            kind = _listed(outline, sections, first)
+            names = [match["name"] for match in rows]
+            for match in rows if kind else ():
+                if match.start("name") not in taken and names.count(match["name"]) == 1:
+                    yield from _row(match, kind)
+        number += not found
+
+
+def _listed(outline: Outline, sections: Sequence[tuple[int, int, str]], first: int) -> str:
+    """What kind of thing a list is a list of; empty where neither the line above nor the heading says."""
+    above = outline.lines[first - 1] if first else None
+    leads = _LEADS_IN.fullmatch(outline.text, above.start, above.end) if above is not None else None
+    if leads is not None:
+        return group_kind(leads["kind"])
+    place = outline.lines[first].start
+    return next((group_kind(h) for start, end, h in reversed(sections) if start <= place < end), "")
+
+
+def _row(match: re.Match[str], kind: str) -> Iterator[OptionRow]:
+    named = term_name(match["name"], kind)
+    if named is None:
+        return
+    said, at = match["said"], match.start("said")
+    pieces = spans(said)
+    # "Default: feat. {0}" is no sentence up to its first stop.
+    whole = [(s, e) for s, e in pieces if said[e:].strip() == "" or said[e:].lstrip()[0].isupper()]
+    defaults = (default_in(said[start:end], (named.name, *named.aliases)) for start, end in whole)
+    default = next((value for value in defaults if value is not None), None)
+    stop = pieces[0][1]
+    yield OptionRow(named, match.start("name"), at + stop, match.end("said"), said[:stop], default)
+
+
+def is_condition(outline: Outline, number: int) -> bool:
+    """Whether a line is a bullet of a list of what must hold: "Updating works best if:"."""
+    first = number
+    while first and _BULLET.match(outline.text, outline.lines[first].start):
+        first -= 1
+    above = outline.lines[first]
+    return first < number and _CONDITIONS.fullmatch(outline.text, above.start, above.end) is not None
