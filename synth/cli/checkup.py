@@ -30,6 +30,7 @@ _NEEDED = (
     "datasets",
     "huggingface_hub",
     "bm25s",
+    "networkx",
     "prefect",
 )
 _EXTRAS = {

@@ -27,6 +27,7 @@ HEAVY = {
     "huggingface_hub",
     "lxml",
     "mcp",
+    "networkx",
     "openai",
     "pandas",
     "polars",

@@ -17,7 +17,7 @@ _IMPORTED_LATE = [place.partition(":")[0] for place in (*STAGES.values(), *ENVIR
 _OF_BUILDS = """
     synth.engine.executors.preload synth.api synth.pipelines.building synth.pipelines.finishing synth.pipelines.pilot
     synth.cli.build synth.flows synth.filtering.dedup.estimate
-    jinja2 jsonschema polars rfc3339_validator scipy.optimize yaml
+    jinja2 jsonschema networkx polars rfc3339_validator scipy.optimize yaml
 """.split()
 WARM = tuple(dict.fromkeys([*_OF_BUILDS, *_IMPORTED_LATE]))
 """What a command imports on its way to a build."""

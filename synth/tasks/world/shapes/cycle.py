@@ -13,11 +13,10 @@ constraints on the others, bridges included, tells which. After SailorFog-QA (ar
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from hashlib import blake2b
-from itertools import combinations, permutations, product
+from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +29,9 @@ from synth.tasks.world.lookups import SAME_EVENT, ends_of, incoming, only_range,
 from synth.tasks.world.view import WorldView
 from synth.tasks.world.web import Thread, draft_of_web
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 __all__ = ["Cycle", "cycles_of", "orbits", "propose_cycle", "structure_of"]
 
 _STARTS = 1500
@@ -40,8 +42,6 @@ _SIBLINGS = 12
 """The anchor may lead to so many at most: a solver tests each."""
 _TRIES = 6
 """Anchors that are tried for a cycle."""
-_ROUNDS = 6
-"""Of the hash: after so many, each node of a ring has heard of all others."""
 
 
 @dataclass(frozen=True)
@@ -182,25 +182,22 @@ def _tells_apart(web: Sequence[Thread]) -> bool:
 # -- structure -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Pattern:
-    """A cycle without names."""
+def _pattern(view: WorldView, cycle: Cycle) -> nx.DiGraph[int]:
+    """The cycle without names: nodes with types, arcs from subject to object with relations."""
+    import networkx as nx
 
-    types: dict[int, str]
-    """Of its nodes."""
-    arcs: dict[tuple[int, int], str]
-    """From subject to object, with the relations between the two."""
-
-
-def _pattern(view: WorldView, cycle: Cycle) -> _Pattern:
-    arcs: dict[tuple[int, int], set[str]] = {}
-    for number in cycle.facts:
-        fact = view.graph.fact(number)
-        arcs.setdefault((fact.subject, fact.object), set()).add(fact.relation)
-        if view.graph.symmetric[view.graph.relations.index(fact.relation)]:
-            arcs.setdefault((fact.object, fact.subject), set()).add(fact.relation)
-    types = {node: view.kind(node) for node in cycle.nodes}
-    return _Pattern(types, {pair: "+".join(sorted(relations)) for pair, relations in arcs.items()})
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    for node in cycle.nodes:
+        graph.add_node(node, type=view.kind(node))
+    for fact in cycle.facts:
+        subject, relation, item = view.graph.fact(fact)
+        ends = [(subject, item)]
+        if view.graph.symmetric[view.graph.relations.index(relation)]:
+            ends.append((item, subject))
+        for pair in ends:
+            known = graph.edges[pair]["relation"] if graph.has_edge(*pair) else ""
+            graph.add_edge(*pair, relation="+".join(sorted({*known.split("+"), relation} - {""})))
+    return graph
 
 
 def _structure(view: WorldView, cycle: Cycle) -> str:
@@ -216,47 +213,39 @@ def _structure(view: WorldView, cycle: Cycle) -> str:
 
 
 def structure_of(view: WorldView, cycle: Cycle) -> str:
-    """Weisfeiler-Leman hash (Shervashidze et al., 2011; six rounds) of the cycle's types and relations: 16 hex digits,
-    equal for cycles that differ in names only."""
-    pattern = _pattern(view, cycle)
-    # A node hears of its neighbours whatever the direction: two nodes on each arc tell where it begins.
-    labels: dict[tuple[int, ...], str] = {(node,): kind for node, kind in pattern.types.items()}
-    edges: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
-    for (tail, head), relation in pattern.arcs.items():
-        out, into = (tail, head, 0), (tail, head, 1)
-        labels |= {out: f"{relation} of", into: f"{relation} to"}
-        edges += [((tail,), out), (out, into), (into, (head,))]
-    near: dict[tuple[int, ...], list[tuple[int, ...]]] = {node: [] for node in labels}
-    for one, other in edges:
-        near[one].append(other)
-        near[other].append(one)
-    counts: list[tuple[str, int]] = []
-    for _ in range(_ROUNDS):
-        labels = {
-            node: _hash(label + "".join(sorted(labels[other] for other in near[node])))
-            for node, label in labels.items()
-        }
-        counts += sorted(Counter(labels.values()).items())
-    return _hash(str(tuple(counts)))
+    """Weisfeiler-Leman hash (Shervashidze et al., 2011) of the cycle's types and relations: 16 hex digits, equal for
+    cycles that differ in names only."""
+    import networkx as nx
 
-
-def _hash(label: str) -> str:
-    return blake2b(label.encode(), digest_size=8).hexdigest()
+    graph = _pattern(view, cycle)
+    # The hash of a digraph looks at successors alone: each arc is told apart from its reverse by a node of its own.
+    spread: nx.Graph[str] = nx.Graph()
+    for node, data in graph.nodes(data=True):
+        spread.add_node(f"{node}", type=data["type"])
+    for tail, head, data in graph.edges(data=True):
+        out, into = f"{tail}>{head}", f"{tail}>>{head}"
+        spread.add_node(out, type=f"{data['relation']} of")
+        spread.add_node(into, type=f"{data['relation']} to")
+        spread.add_edges_from([(f"{tail}", out), (out, into), (into, f"{head}")])
+    return str(nx.weisfeiler_lehman_graph_hash(spread, node_attr="type", iterations=6, digest_size=8))
 
 
 def orbits(view: WorldView, cycle: Cycle) -> list[frozenset[int]]:
     """Classes of nodes that some automorphism of the pattern (types and relations kept) maps to one another, in order
     of the ring."""
-    pattern = _pattern(view, cycle)
-    types, arcs = pattern.types, pattern.arcs
+    from networkx.algorithms.isomorphism import DiGraphMatcher
+
+    graph = _pattern(view, cycle)
+    matcher = DiGraphMatcher(
+        graph,
+        graph,
+        node_match=lambda one, two: one["type"] == two["type"],
+        edge_match=lambda one, two: one["relation"] == two["relation"],
+    )
     images: dict[int, set[int]] = {node: set() for node in cycle.nodes}
-    for order in permutations(cycle.nodes):
-        image = dict(zip(cycle.nodes, order, strict=True))
-        if all(types[node] == types[image[node]] for node in types) and all(
-            arcs.get((image[tail], image[head])) == relation for (tail, head), relation in arcs.items()
-        ):
-            for node in images:
-                images[node].add(image[node])
+    for mapping in matcher.isomorphisms_iter():
+        for node, image in mapping.items():
+            images[node].add(image)
     return list(dict.fromkeys(frozenset(images[node]) for node in cycle.nodes))
 
 
