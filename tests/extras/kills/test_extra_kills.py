@@ -8,16 +8,14 @@ through.
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 import pytest
-from engine_toys import begun, finished_on_disk, run_twice
 from faults_builds import Built, arguments, bound, serve
+from faults_killed import KILLED, Run
 from shared_builds import hashes
 from stand_ins.model_server import reconcile
 from stand_ins.zygote import Zygote
@@ -26,14 +24,12 @@ import synth
 from synth.identity import derive_generator
 from synth.mocks.hub import HubServer
 from synth.mocks.model import Faults
-from synth.store.ledger import read_ledger
 from synth.store.remote import local_dataset
 
 pytestmark = pytest.mark.extras
 
 KILLS = int(os.environ.get("SYNTH_KILLS", "40"))
 SEED = int(os.environ.get("SYNTH_KILLS_SEED", "26"))
-KILLED = -signal.SIGKILL
 TOKEN = "hf_kills"
 DOCS = Path(__file__).parents[3] / "docs"
 FACTS = "subject\trelation\tobject\n" + "".join(
@@ -69,39 +65,6 @@ def made(zygote: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     assert Run(zygote, folder, build("world-search", "--tasks=4", "--set=source.entities=300")).once() == 0
     return folder / "out"
-
-
-@dataclass
-class Run:
-    """A command in ``folder``, run again and again."""
-
-    zygote: Zygote
-    folder: Path
-    command: Callable[[Path], list[str]]
-
-    def __post_init__(self) -> None:
-        self.folder.mkdir(exist_ok=True)
-        self.runs = count()
-
-    def once(self, kill_after: float | None = None) -> int:
-        """Its exit code; nothing that was finished before is done again."""
-        store, ledger = self.folder / "store", self.folder / f"ledger-{next(self.runs)}"
-        finished = finished_on_disk(store) if (store / "format.json").exists() else set()
-        code = self.zygote.run(
-            kill_after,
-            do="command",
-            arguments=self.command(self.folder),
-            variables={"SYNTH_LEDGER": str(ledger), "SYNTH_COPIES": str(self.folder / "copies")},
-            said=str(self.folder / "said"),
-        )
-        assert code in (0, KILLED), (self.folder / "said").read_text()
-        if code == KILLED and (told := os.environ.get("SYNTH_KILLS_TOLD")):
-            with open(told, "a", encoding="utf-8") as file:
-                file.write(".")
-        entries = read_ledger(ledger)
-        assert begun(entries) & finished == set(), "finished work was run again"
-        assert run_twice(entries) == []
-        return code
 
 
 def build(name: str, *more: str) -> Callable[[Path], list[str]]:

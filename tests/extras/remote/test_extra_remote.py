@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from stand_ins.bucket import Bucket
 
 pytestmark = pytest.mark.extras
 
@@ -24,51 +21,6 @@ BUILD = (
 )
 
 
-class Bucket:
-    """A server with one bucket, and the command line with what it needs to reach it."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-        command = [str(Path(sys.executable).with_name("moto_server")), "-H", "127.0.0.1", "-p", str(port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.folder = folder
-        self.variables = {
-            **os.environ,
-            "AWS_ENDPOINT_URL": self.url,
-            "AWS_ACCESS_KEY_ID": "somebody",
-            "AWS_SECRET_ACCESS_KEY": "something",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "SYNTH_COPIES": str(folder / "copies"),
-        }
-        for _ in range(200):
-            try:
-                request = urllib.request.Request(f"{self.url}/bucket", method="PUT")
-                urllib.request.urlopen(request).close()
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise TimeoutError("moto's server does not answer")
-
-    def synth(self, line: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return self.run([str(Path(sys.executable).with_name("synth")), *line.split()], **variables)
-
-    def run(self, command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
-        environment = {**self.variables, **variables}
-        return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=300
-        )
-
-    def code(self, text: str) -> str:
-        """What Python prints there, with the driver as ``files``."""
-        head = "import fsspec, json; files = fsspec.filesystem('s3');"
-        done = self.run([sys.executable, "-c", head + text])
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-
 @pytest.fixture(scope="module")
 def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bucket]:
     pytest.importorskip("moto")
@@ -76,8 +28,7 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bucket]:
     docs = Path(__file__).parents[3] / "docs"
     made.code(f"files.put({str(docs)!r}, 'bucket/docs', recursive=True)")
     yield made
-    made.process.terminate()
-    made.process.wait()
+    made.close()
 
 
 def listed(bucket: Bucket) -> dict[str, str]:
