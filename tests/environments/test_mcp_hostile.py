@@ -201,6 +201,8 @@ def test_structured_content_is_shown_once(everything: McpEnvironment) -> None:
     assert alone.content == '{"a":[1,2],"b":1}'
     assert json.loads(both.content) == {"a": [1, 2], "b": 1}
     assert nothing.content == "(The tool gave an empty result.)"
+    (rows,) = do(everything, ("rows", {}))
+    assert rows.content == '{"id": 1}\n{"id": 2}'
 
 
 def test_fifty_megabytes_are_cut_and_counted(everything: McpEnvironment) -> None:

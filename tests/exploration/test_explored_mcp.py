@@ -31,6 +31,7 @@ from synth.exploration.mcp.described import described_book, survey
 from synth.exploration.mcp.explorer import McpExplorable, book_for
 from synth.exploration.mcp.listings import listings
 from synth.exploration.mcp.planning import request
+from synth.exploration.mcp.reading import value_of
 from synth.exploration.mcp.trials import typed
 from synth.exploration.mcp.wording import about_thing, phrase, questions_on_thing
 from synth.exploration.pipeline import Exploration, leaves
@@ -283,6 +284,24 @@ def test_what_a_server_lists_is_spoken_of_by_name() -> None:
         assert re.search(r"\b\d+\b", one.draft.question) is None, "no number is told"
         assert plan.calls[0].tool == "chore_list"
     assert {plan.outcome for plan in plans} == {"answered", "done"}
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        ('[{"id": 1}]', [{"id": 1}]),
+        ('{"id": 1}\n{"id": 2}\n', [{"id": 1}, {"id": 2}]),
+        ("[{'id': 1, 'name': None}]", [{"id": 1, "name": None}]),
+    ],
+)
+def test_answers_are_values_in_several_forms(content: str, value: Any) -> None:
+    assert value_of(content) == value
+
+
+@pytest.mark.parametrize("content", ["", "3 notes", "[1, 2", '{"id": 1} and more', "[" * 100_000, "{open('x')}", "[x]"])
+def test_what_is_no_value_is_none(content: str) -> None:
+    with pytest.raises(ValueError):
+        value_of(content)
 
 
 class _Holes(dict[str, str]):

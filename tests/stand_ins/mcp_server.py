@@ -58,6 +58,7 @@ _BAD = [
     _tool("broken", "An error of the protocol.", code={"type": "integer"}),
     _tool("picture", "An image, a sound, a resource."),
     _tool("structured", "Structured content.", both={"type": "boolean"}),
+    _tool("rows", "A list in blocks."),
     _tool("clock", "Another result each time."),
     _tool("spawn", "Starts a process that stays."),
     _tool("stubborn", "From now on it does not end when it is asked to."),
@@ -291,6 +292,12 @@ class _Server:
         held = {"b": 1, "a": [1, 2]}
         content = [{"type": "text", "text": json.dumps(held, indent=2)}] if both else []
         self.send({"id": id_, "result": {"content": content, "structuredContent": held}})
+
+    def do_rows(self, id_: Any) -> None:
+        """Each item of a list in a block of its own, as the Python SDK has it."""
+        rows = [{"id": 1}, {"id": 2}]
+        blocks = [{"type": "text", "text": json.dumps(row)} for row in rows]
+        self.send({"id": id_, "result": {"content": blocks, "structuredContent": {"result": rows}}})
 
     def do_clock(self, id_: Any) -> None:
         self.text(id_, str(time.monotonic_ns()))

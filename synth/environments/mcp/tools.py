@@ -240,13 +240,13 @@ def result_text(
 
     Args:
         blocks: The content blocks of a result, as the protocol has them.
-        structured: Its structured content, None for none. Shown where no text block says the same.
+        structured: Its structured content, None for none. Shown where the text blocks do not say the same.
         replace: Text -> what stands in its place (the name of the folder of this run).
         max_chars: Code points of the result that are shown. The rest is counted, so that nobody takes a part for the
             whole.
     """
     parts = [_block(block) for block in blocks]
-    if structured is not None and not any(_says(block, structured) for block in blocks):
+    if structured is not None and not _is_said(blocks, structured):
         text = canonical_json(structured)
         parts.append(f"Structured content: {text}" if parts else text)
     whole = "\n".join(parts)
@@ -259,15 +259,18 @@ def result_text(
     return f"{clean(whole[:max_chars])}\n(The result has {len(whole):,} characters; the first {max_chars:,} are shown.)"
 
 
-def _says(block: Mapping[str, Any], structured: Any) -> bool:
-    if block.get("type") != "text":
-        return False
+def _is_said(blocks: Sequence[Mapping[str, Any]], structured: Any) -> bool:
+    told = [_value(str(block.get("text", ""))) for block in blocks if block.get("type") == "text"]
+    # The SDK wraps a result that is not an object as {"result": ...}, and gives each item of a list a block of its own.
+    wrapped = isinstance(structured, dict) and set(structured) == {"result"}
+    return any(whole in told or whole == told for whole in (structured, *([structured["result"]] if wrapped else [])))
+
+
+def _value(text: str) -> Any:
     try:
-        said = json.loads(str(block.get("text", "")))
+        return json.loads(text)
     except (ValueError, RecursionError):
-        said = block.get("text")
-    # The SDK wraps a result that is not an object as {"result": ...}.
-    return said == structured or (isinstance(structured, dict) and structured == {"result": said})
+        return text
 
 
 def _block(block: Mapping[str, Any]) -> str:

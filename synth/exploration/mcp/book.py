@@ -7,7 +7,6 @@ and what the end state is, exploration and replay find out.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from synth.environments.contract import ToolResult
 from synth.errors import InputError
+from synth.exploration.mcp.reading import value_of
 from synth.exploration.walks import choose
 from synth.identity import canonical_json
 from synth.inputs import parse_yaml
@@ -62,8 +62,9 @@ class Record(Look):
     """Regular expression with named groups (the parts), found wherever it matches in a line (``^`` and ``$`` are its
     ends)."""
     each: str | None = None
-    """For JSON, in place of a pattern: the way to the things, ``entities[].observations[]``. Parts are the plain fields
-    passed on the way, and ``item`` for a list of plain values."""
+    """For values (JSON, or rows as Python prints them), in place of a pattern: the way to the things,
+    ``entities[].observations[]``. Parts are the plain fields passed on the way, and ``item`` for a list of plain
+    values."""
     names: str | None = None
     """The part by which people name it: it must name one thing only. None = it is not named by anything."""
     about: tuple[str, ...] = ()
@@ -271,7 +272,7 @@ def things(record: Record, content: str) -> Iterator[Parts]:
     else:
         assert record.each is not None
         try:
-            found = _walk(json.loads(content), record.each.split("."), {})
+            found = _walk(value_of(content), record.each.split("."), {})
         except ValueError:
             return
     for parts in found:

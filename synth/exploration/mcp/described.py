@@ -11,7 +11,6 @@ it is plainer than a written one: "write a note under a title, with “Tides” 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from synth.errors import InputError
 from synth.exploration.black_box import SeenProposer
 from synth.exploration.mcp.book import Book, Look, Move, Record, things
 from synth.exploration.mcp.listings import Listing, listings, unwrapped, words_of
+from synth.exploration.mcp.reading import value_of
 from synth.exploration.mcp.trials import Call, look, typed
 from synth.exploration.mcp.wording import about_thing, asks_of, phrase, questions_of, questions_on_thing, setting_of
 from synth.exploration.pipeline import blank_task
@@ -221,7 +221,7 @@ def _keys(contents: Sequence[str]) -> list[str]:
     found: list[set[str]] = []
     for content in contents:
         try:
-            value = json.loads(content)
+            value = value_of(content)
         except ValueError:
             found.append({match["key"] for match in _LINE.finditer(content)})
             continue

@@ -8,13 +8,13 @@ and the ``id`` of what stands under ``tasks`` are the same.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from synth.exploration.mcp.book import Record, things
+from synth.exploration.mcp.reading import value_of
 from synth.lexicon.reading import phrases
 from synth.text.inflection import singular
 
@@ -112,7 +112,7 @@ def listings(answers: Mapping[str, str]) -> list[Listing]:
     found = []
     for tool, content in answers.items():
         try:
-            value = json.loads(content)
+            value = value_of(content)
         except ValueError:
             continue
         for way in dict.fromkeys(_ways(value, "")):
