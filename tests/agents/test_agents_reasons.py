@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.graph.planner import GraphPlanner
 from synth.agents.scripted.pages.gold_results import GoldResults
 from synth.agents.scripted.pages.narration import PageNarration
+from synth.agents.scripted.pages.queries import Queries
 from synth.agents.scripted.pages.shared import shared_by
 from synth.agents.scripted.phrases import PHRASES, Thoughts, read_notes
 from synth.agents.scripted.seen import SeenDocument
@@ -260,3 +262,63 @@ def test_a_page_that_gives_another_value_is_not_called_silent() -> None:
     PageNarration._say_why(narration, 0, "North Traen", page, "dismiss_why_silent")
     assert says(("dismiss_why_other",), thoughts.text())
     assert line.text in thoughts.text()
+
+
+def conditions(*clues: dict[str, Any]) -> list[Any]:
+    plain_clue = {"source": None, "target": 0, "value": False, "described": False, "every": False, "span": None}
+    return [SimpleNamespace(**{**plain_clue, "kind": "entity", "cue": "", **one}) for one in clues]
+
+
+def test_a_result_that_meets_the_other_condition_comes_first() -> None:
+    clues = conditions({"name": "Failmoor"}, {"name": "poet", "value": True})
+    hits = (
+        Hit("Jon Maak", "p/jon", "Jon Maak was a spy."),
+        Hit("Ida Venn", "p/ida", "Ida Venn was a poet born in Failmoor."),
+    )
+    chooser: Any = SimpleNamespace(
+        says=lambda *some, **more: True,
+        _says=lambda clue, line, **ends: "was a" in line.text,
+        _state=SimpleNamespace(reading=SimpleNamespace(clues=clues), values={}),
+        _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)]),
+        _refuted=lambda number, name, lines: False,
+    )
+    for name in ("_others", "_name_of", "_rules_out", "_line_meeting"):
+        setattr(chooser, name, partial(getattr(GoldResults, name), chooser))
+    line = GoldResults.shown_to_meet(chooser, 0, "p/ida")
+    assert line is not None
+    assert "poet" in line.text
+    assert GoldResults.shown_to_meet(chooser, 0, "p/jon") is None
+
+
+def test_a_query_has_the_kind_and_the_year_of_what_is_asked_for() -> None:
+    question = "Which museum has existed since 1972 and is located in Lorham?"
+    clues = conditions(
+        {"name": "Lorham", "cue": "is located in Lorham"},
+        {"name": "1972", "value": True, "cue": "has existed since 1972"},
+    )
+    reading = SimpleNamespace(question=question, clues=clues, pages=(), answer=0)
+    queries: Any = SimpleNamespace(state=SimpleNamespace(reading=reading))
+    for name in ("_said_beside", "_asked_noun"):
+        setattr(queries, name, partial(getattr(Queries, name), queries))
+    assert Queries._reverse_queries(queries, clues[0], "Lorham")[0][0] == "Lorham museum 1972 located"
+
+
+def test_a_thing_is_corrected_by_what_is_said_of_it() -> None:
+    clue = SimpleNamespace(cue="was founded in", name="Keld", source=None)
+    for title, claimed in (("Treasure hunt: Keld", True), ("Treasure hunt: Orl", False)):
+        page = SeenDocument("d", title, 1)
+        page.pages[1] = passages_of("A sheet. It was founded in 1202. Its writer did not look it up.", "d", "", 1)
+        state: Any = SimpleNamespace(
+            reading=SimpleNamespace(clues=[clue]), dismissed={(0, "d")}, seen=SimpleNamespace(documents={"d": page})
+        )
+        own = SimpleNamespace(text="945", sentence=passages_of("It was founded in 945.", "k", "Keld", 1)[0])
+        said = Thoughts("When?", derive_generator(1, "corrected"), terse=False)
+        CredibilityCheck(state, {}).corrects(0, own, said)  # type: ignore[arg-type]
+        assert bool(said) is claimed
+
+
+def test_half_a_sentence_is_not_what_something_fits(graph: Played) -> None:
+    for _, _, _, thought in thoughts(graph):
+        for match in found_in("g_fails_value", thought):
+            assert not re.search(r'"(?:was|is|has|had|lies) ', match.group()), match.group()
+    assert any(says(("g_fails_predicate",), thought) for _, _, _, thought in thoughts(graph))

@@ -25,6 +25,8 @@ _REWORDED = ("search_again", "search_reworded")
 _WRONG_RELATION = ("g_wrong_relation", "g_wrong_plain")
 _WHY_SILENT = ("dismiss_why_silent", "dismiss_why_described")
 """Reasons that need not name the page."""
+_FIRST = ("g_common", "in_results")
+"""Reasons to try something before what stands above it."""
 _TRIED = ("candidate", "candidate_next", "candidate_read", "found")
 _OPENS = ("open", "get_relations")
 _OVER_PAGES = ("search", "open", "find", "outline", "filter", "count")
@@ -167,9 +169,9 @@ def _lists(run: SaidRun, turn: SaidTurn) -> _Found:
             if says(("g_common",), turn.thought) is not None:  # left out is what does not come up in both
                 left = [name for name in left if sum(name in ends for ends in run.fans(turn.number)) > 1]
             yield from ((Flaw.CANDIDATE, name) for name in left if not any("and others" in text for text in said))
-            if says(("g_common",), turn.thought) is None:
+            if says(_FIRST, turn.thought) is None:
                 yield from ((Flaw.PASSED, name) for name in _passed(run, turn, names, tried))
-    for name in tried:  # goes on with a list that was quoted before
+    for name in tried if says(_FIRST, turn.thought) is None else ():  # goes on with a list that was quoted before
         earlier = (names for one in reversed(run.turns[: turn.number]) for names in run.listings(one) if name in names)
         if not any(name in names for names in run.listings(turn)) and (before := next(earlier, None)) is not None:
             yield from ((Flaw.PASSED, other) for other in _passed(run, turn, before, [name]))

@@ -136,6 +136,9 @@ class PageChooser(Chooser, Protocol):
         """Whether to read, before answering ``value`` (None: what comes out of several), a page that has it
         otherwise, where a result shows one."""
 
+    def shown_to_meet(self, clue: int, document: str | None) -> Passage | None:
+        """The line of a result by which a candidate for what the clue leads to meets another condition on it."""
+
     def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
         """The line of a result by which a page about ``name`` says something else than ``end`` to the clue, if any."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from synth.agents.scripted.matching import Lexicon, quotable, same_name, short, similarity
-from synth.agents.scripted.options import Option
+from synth.agents.scripted.options import Option, holds
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State
@@ -112,6 +112,8 @@ class CredibilityCheck:
             found = self._about(number, name, page)
             if found is None or found.claim == found.mark or fold(option.text) in fold(found.claim.text):
                 continue
+            if not any(holds(text, name) for text in (found.claim.text, page.title)):
+                continue  # that was said of something else
             # The same is said of the same thing, and another value with it.
             without = (name, option.text)
             if similarity(option.sentence.text, found.claim.text, self._lexicon, without) >= _SAME:

@@ -150,8 +150,8 @@ def _as_good(chosen: Sequence[ContentItem], rejected: Sequence[ContentItem]) -> 
 def _better(row: StepRow, kind: PairKind) -> bool:
     """Verified, and in the direction that the kind asks for."""
     found = row.criticality
-    if found is None or not found.verified:
-        return False
+    if found is None or not found.verified or row.label_reason is LabelReason.INVALID_CALL:
+        return False  # a call that was refused is a slip of form, and no decision
     return found.difference > 0 if kind is PairKind.VERIFIED_STEP else found.difference < 0 and row.label != -1
 
 

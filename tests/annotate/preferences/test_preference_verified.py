@@ -17,7 +17,7 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.consistency import poor_reason
 from synth.agents.trajectory import history_of, step_items
 from synth.annotate.preferences.sides import parsed
-from synth.annotate.preferences.verified import _as_good, _skips, off_path, verified_pairs
+from synth.annotate.preferences.verified import _as_good, _better, _skips, off_path, verified_pairs
 from synth.environments.contract import Episode
 from synth.identity import derive_generator
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
@@ -392,3 +392,11 @@ def test_who_looks_to_see_gives_no_reason() -> None:
     earlier = Step(turn=Turn(thought="I search for Keld.", calls=()))
     turn = Step(turn=Turn(thought="I give Jon Maak a try.", calls=()))
     assert poor_reason(prompt, (earlier, turn), start=1) is not None
+
+
+def test_a_call_that_was_refused_is_no_decision() -> None:
+    good = SimpleNamespace(verified=True, difference=1.0)
+    row: Any = SimpleNamespace(criticality=good, label=-1, label_reason=LabelReason.WRONG_TURN)
+    assert _better(row, PairKind.VERIFIED_STEP)
+    row.label_reason = LabelReason.INVALID_CALL
+    assert not _better(row, PairKind.VERIFIED_STEP)

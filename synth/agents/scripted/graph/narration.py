@@ -12,6 +12,7 @@ from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Far
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import SetQuestions
+from synth.agents.scripted.wording import is_predicate
 from synth.environments.shown import Listed
 from synth.text.lists import listed
 
@@ -58,14 +59,15 @@ class GraphNarration(SetQuestions):
         if tried:
             self.thoughts.add("used_up", name=name)
         elif dangling(cue) or '"' in cue:
-            self.thoughts.add("dead_end", name=name)
+            self.thoughts.add("g_no_way_on", name=name)
         else:
             self.thoughts.add("g_dead_end", name=name, cue=cue)
 
     def fails(self, clue: Clue, name: str, value: Value) -> None:
         cue = strip(clue.cue)
         if (clue.value or not name) and '"' not in cue:
-            self.thoughts.add("g_fails_value", title=value.name, cue=cue)
+            intent = "g_fails_predicate" if is_predicate(cue) and not dangling(cue) else "g_fails_value"
+            self.thoughts.add(intent, title=value.name, cue=cue)
         elif (relation := self.listed_under(clue, name)) is not None:
             self.thoughts.add("g_fails_listed", title=value.name, name=name, relation=relation)
         else:

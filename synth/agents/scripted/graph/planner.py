@@ -232,7 +232,8 @@ class GraphPlanner(GraphNarration):
             slots: dict[str, Any] = {"name": name, "relation": way.relation}
             others = [item for item in self.seen.listed.get(entity, {}).values() if set(item.kinds) & set(way.kinds)]
             every = self.state.reading.clues[number].every
-            clear = every or len(others) < 2 or self.chooser.fits(number, way)
+            both = any(number in deed.over for deed in self.state.reading.deeds)
+            clear = every or both or len(others) < 2 or self.chooser.fits(number, way)
             beside = self.relations_beside(entity, way) if clear and not every else ""
             intent = "g_triples_among" if beside else "g_triples" if clear else "g_guess"
             return Need([_triples(entity, way)], intent, slots | {"others": beside})
@@ -382,8 +383,6 @@ class GraphPlanner(GraphNarration):
         self.quote(end)
         self.note("told", end.name)
         return True
-
-    # Small things.
 
     def title(self, entity: str) -> str:
         if entity in self.seen.documents:

@@ -58,18 +58,36 @@ class GoldResults(GoldReading):
 
     def _shown(self, clue: int, hit: Hit) -> bool | None:
         """Whether a snippet meets a condition on what the clue leads to (True), or rules it out (False)."""
+        if self._rules_out(clue, hit):
+            return False
+        both = shared_by(self._state, self.denies, clue, [(hit.title, hit.document)])
+        return True if both or self._line_meeting(clue, hit) is not None else None
+
+    def shown_to_meet(self, clue: int, document: str | None) -> Passage | None:
+        hits = [hit for search in self._seen.searches for hit in search.hits if hit.document == document]
+        if any(self._rules_out(clue, hit) for hit in hits):
+            return None
+        return next((line for hit in hits if (line := self._line_meeting(clue, hit)) is not None), None)
+
+    def _others(self, clue: int) -> list[tuple[int, Clue, str]]:
+        """(number, condition, what it starts from) of the conditions on what the clue leads to, as far as known."""
         clues = self._state.reading.clues
+        known = [(number, one, self._name_of(one)) for number, one in enumerate(clues)]
+        return [one for one in known if one[1].target == clues[clue].target and not one[1].every and one[2]]
+
+    def _rules_out(self, clue: int, hit: Hit) -> bool:
         lines = passages_of(hit.text, hit.document, hit.title, 0)
-        met = bool(shared_by(self._state, self.denies, clue, [(hit.title, hit.document)]))
-        for number, other in enumerate(clues):
-            name = self._name_of(other)
-            if other.target != clues[clue].target or other.every or not name or self.says is None:
-                continue
-            if self._refuted(number, name, lines):
-                return False
-            meets = [s for s in lines if (within(s, other.span) if other.span is not None else holds(s.text, name))]
-            met = met or (number != clue and any(self._says(number, s, of_target=True) for s in meets))
-        return True if met else None
+        return any(self._refuted(number, name, lines) for number, _, name in self._others(clue))
+
+    def _line_meeting(self, clue: int, hit: Hit) -> Passage | None:
+        """The line of a result that meets another condition than ``clue``."""
+        lines = passages_of(hit.text, hit.document, hit.title, 0) if self.says is not None else ()
+        for number, other, name in self._others(clue):
+            for line in lines if number != clue else ():
+                meets = within(line, other.span) if other.span is not None else holds(line.text, name)
+                if meets and self._says(number, line, of_target=True):
+                    return line
+        return None
 
     def _name_of(self, clue: Clue) -> str:
         """What a clue starts from, as far as that is known."""

@@ -148,9 +148,15 @@ class PageReader(Queries):
             self.state, self.chooser.denies, number, ((name, _document(places.get(name))) for name in rivals)
         )
         common = listed(both) if option.text in both and len(both) < len(rivals) else ""
+        untried = [one for one in rivals if not self.state.is_dismissed(number, one, _document(places.get(one)))]
+        line = self.chooser.shown_to_meet(number, option.document) if untried and untried[0] != option.text else None
+        first = ("g_common", {"names": common}) if common else ("", {})
+        if line is not None and not common and quotable(line.text):
+            quote = line.text.strip("… ").replace('"', "”")
+            first = ("in_results", {"title": option.text, "quote": quote})
         if rivals and again:
-            if common:
-                self.thoughts.add("g_common", names=common)
+            if first[0]:
+                self.thoughts.add(first[0], **first[1])
             self.note("candidate_next", option.text)
             return []
         self.want(self.state.reading.clues[number])
@@ -166,8 +172,8 @@ class PageReader(Queries):
             self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=listed(others))
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
-        if common:
-            self.thoughts.add("g_common", names=common)
+        if first[0]:
+            self.thoughts.add(first[0], **first[1])
         self.note("candidate" if rivals else "found", option.text)
         return []
 

@@ -43,7 +43,7 @@ class Queries(Asides):
         sought = self._asked_noun(clue) if name and not self.state.reading.pages else ""
         telling = [word for word in content_words(cue) if fold(word) not in known | _NO_KIND]
         kinds, others = self._said_beside(clue)
-        words = " ".join([*(kinds or [sought] * bool(sought)), *telling[:_WORDS]])
+        words = " ".join(dict.fromkeys([*[sought] * bool(sought), *kinds, *telling[:_WORDS]]))
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
         few = f"{name} {words}".strip()
         first = few or joined
@@ -60,7 +60,8 @@ class Queries(Asides):
         """What the other conditions on the same thing say of it: words ("politician"), and names of what it has to do
         with."""
         beside = [one for one in self.state.reading.clues if one is not clue and one.target == clue.target]
-        words = [one.name for one in beside if one.value and one.span is None and not re.search(r"\d", one.name)]
+        values = [one.name for one in beside if one.value and one.span is None and not self.state.reading.pages]
+        words = [name for name in values if re.fullmatch(r"\D+|\d{4}", name)]
         named = [one.name for one in beside if one.name and not one.value and one.source is None]
         return words[:1], [one for one in named if fold(one) != fold(clue.name)]
 
@@ -68,9 +69,11 @@ class Queries(Asides):
         """The kind of thing that is asked for, where the clue leads to it and does not say it: "Senn bridge situated"
         finds bridges."""
         reading = self.state.reading
-        before = reading.question[: max(reading.question.find(clue.cue), 0)]
-        near = _BEFORE.search(before)
-        if near is not None and near[1].lower() not in _NO_KIND and clue.kind == "entity":
+        same = [clue, *(one for one in reading.clues if one.target == clue.target and one is not clue)]
+        before = [reading.question[: max(reading.question.find(one.cue), 0)] for one in same]
+        found = [near for near in map(_BEFORE.search, before) if near is not None and near[1].lower() not in _NO_KIND]
+        near = next(iter(found), None)
+        if near is not None and clue.kind == "entity":
             return "" if near[1].lower() in fold(clue.cue).split() else near[1].lower()
         named = {found[1].lower() for found in _ASKED.finditer(reading.question)} - _NO_KIND
         if clue.target != reading.answer or clue.kind != "entity" or len(named) != 1:

@@ -194,7 +194,8 @@ class PageGoldChooser(GoldResults):
         left = of_other_kinds(gold.place, ((name, places.get(name)) for name in names), self._state.reading.question)
         names = [name for name in names if name not in left]
         both = shared_by(self._state, self.denies, clue, ((name, _document(places.get(name))) for name in names))
-        names = both if gold.text in both else names
+        told = [name for name in names if self.shown_to_meet(clue, _document(places.get(name))) is not None]
+        names = both if gold.text in both else [*told, *(name for name in names if name not in told)]
         if not self._decided_later(clue) or gold.text not in names or names.index(gold.text) > self._config.rivals:
             return None
         known = {value.name for value in self._state.values.values()} | {other.name for other in clues}
