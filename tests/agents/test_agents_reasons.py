@@ -93,7 +93,9 @@ def test_a_bound_is_said_with_its_date(pages: Played) -> None:
     for task, _, _, thought in thoughts(pages):
         for intent in ("fits_bound", "fits_bound_several"):
             for match in found_in(intent, thought):
-                cue = next(one.cue for one in task.walk.operations if one.kind == "filter")
+                cue = next((one.cue for one in task.walk.operations if one.kind == "filter"), None)
+                if cue is None:  # another sentence that has the same words
+                    continue
                 assert re.search(rf"\b{cue} (?=\d)" if cue in ("after", "before") else re.escape(cue), match.group())
                 assert f'"{cue}"' not in match.group()
                 said += 1
