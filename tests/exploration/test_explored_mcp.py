@@ -274,6 +274,7 @@ def test_what_a_server_lists_is_spoken_of_by_name() -> None:
     assert "set the room of the chore “chore.name” to “room”" in asks
     assert "What is the room of the chore “chore.name”?" in asks
     assert "How many minutes does the chore “chore.name” have?" in asks, "told only by a second look"
+    assert not any("status" in ask for ask in asks), "that is of the call"
     assert not any("create" in ask for ask in asks), "no words for the name of a new one"
     assert set(book.words["priority"]) == {"low", "high"}
     assert set(book.words["room"]) == {"hall", "kitchen"}

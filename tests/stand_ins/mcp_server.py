@@ -210,7 +210,7 @@ class _Server:
 
     def do_chore_get(self, id_: Any, id: int) -> None:
         chore = next((one for one in self.chores if one["id"] == id), None)
-        self.text(id_, json.dumps(chore or {"message": "no such chore"}, indent=2))
+        self.text(id_, json.dumps({"status": "ok", **chore} if chore else {"message": "no such chore"}, indent=2))
 
     def do_chore_delete(self, id_: Any, id: int) -> None:
         self.chores = [chore for chore in self.chores if chore["id"] != id]

@@ -208,6 +208,8 @@ def _findings(environment: McpEnvironment, tool: ToolSchema, slots: _Slots, samp
             if key not in told:
                 record = _record(tool.name, arguments, key, samples[0])
                 values = [parts["value"] for sample in samples for parts in things(record, sample)]
+                if len(set(values)) == 1:
+                    continue  # how the call went, and nothing of the thing
                 slot, hole = slots.keep(record, f"{listing.noun} {key}"), f"{{{slots.of(listing)}.{listing.name}}}"
                 yield Move(answer=f"{{{slot}.value}}", asks=questions_on_thing(key, values, listing, hole))
         return
