@@ -150,6 +150,7 @@ def _stated(match: re.Match[str]) -> Statement | None:
         return None  # "The word password is avoided"
     elif len(words) == 2 and article == "The" and words[0] == "term":
         words, kind = words[1:], "term"
+    kind = re.sub(r"^(?:new|experimental|additional) ", "", kind)  # "New module kite.tail flies ..."
     if len(words) > 1 and words[-2].lower() in _NAMED_BEHIND and _plain(words[-1]):
         return None  # "The option threshold": its name, or a threshold
     if all(map(_plain, (word.lower() for word in words))) and words[0].lower() in _RANKS:

@@ -52,7 +52,8 @@ def bullet_rows(
             kind = _listed(outline, sections, first)
             names = [match["name"] for match in rows]
             for match in rows if kind else ():
-                if match.start("name") not in taken and names.count(match["name"]) == 1:
+                inside = lines[first].indent > 0  # what stands in an entry is an argument of it
+                if not inside and match.start("name") not in taken and names.count(match["name"]) == 1:
                     yield from _row(match, kind)
         number += not found
 

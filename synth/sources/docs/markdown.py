@@ -14,6 +14,7 @@ __all__ = ["parse_markdown"]
 
 _LANGUAGE = re.compile(r"\A#!\w+ ")
 """What code in a line begins with where its language is named (PyMdown's InlineHilite)."""
+_ATTRIBUTES = re.compile(r"\s*\{(?::\s*|(?=[#.]))(?:#(?P<id>[\w-]+))?[^{}]*\}\s*$")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
@@ -37,8 +38,9 @@ def parse_markdown(text: str) -> Parsed:
     seen: dict[str, int] = {}
     for token, inline in itertools.pairwise(tokens):
         if token.type == "heading_open":
+            given = _attributes(inline.children or [])
             words = "".join(child.content for child in inline.children or ())
-            token.attrSet("id", _slug(words, seen))
+            token.attrSet("id", given or _slug(words, seen))
     body = reader.renderer.render(tokens, reader.options, {})
     parsed = parse_html(f"<html><body><main>{body}</main></body></html>")
     title = meta.get("title")
@@ -47,6 +49,16 @@ def parse_markdown(text: str) -> Parsed:
     parsed.date = iso_date(str(meta.get("date", ""))) or parsed.date
     parsed.licence = spdx(str(meta.get("license") or meta.get("licence") or "")) or parsed.licence
     return parsed
+
+
+def _attributes(children: list[Any]) -> str:
+    """Takes the attributes from the end of a heading ("{: #fold-depth .new }", as Python-Markdown and Pandoc read
+    them); the fragment that they give, if any."""
+    match = _ATTRIBUTES.search(children[-1].content) if children and children[-1].type == "text" else None
+    if match is None:
+        return ""
+    children[-1].content = children[-1].content[: match.start()]
+    return match["id"] or ""
 
 
 def _front_matter(text: str) -> dict[str, Any]:

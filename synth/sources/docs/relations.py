@@ -31,7 +31,13 @@ LINKED: tuple[tuple[str, re.Pattern[str], bool], ...] = (
     ("subclass_of", _pattern(r"^(?:[\w-]+ ){0,3}(?:[Cc]lass )?[Dd]erived from ", _THE, ANCHOR), True),
     (
         "replacement",
-        _pattern(r"(?:^|[:.;,] |\b[Pp]lease )[Uu]se ", _THE, r"(?:[a-z-]+ )?", ANCHOR, r"(?: \w+){0,2},? instead"),
+        _pattern(
+            r"(?:^|[:.;,] |\b[Pp]lease )[Uu]se ",
+            _THE,
+            r"(?:(?!returned |resulting )[a-z-]+ )?",
+            ANCHOR,
+            r"(?: \w+){0,2},? instead",
+        ),
         False,
     ),
     (

@@ -31,7 +31,7 @@ __all__ = ["DESCRIBED", "Item", "Items", "is_answer", "is_of_a_part", "is_value"
 DESCRIBED = ("described_as", "subtitle")
 _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
 """Relations that are not an answer by themselves, or of which a thing has several."""
-_NO_DEFAULT = frozenset(("function", "method", "module", "file", "type"))
+_NO_DEFAULT = frozenset(("function", "method", "module", "file", "type", "command", "action", "event", "class"))
 _PARTS = frozenset("function method option directive setting parameter command attribute property field macro".split())
 """Kinds of things that what a page is about has."""
 _OF_ALL = frozenset("debug help version verbose quiet usage".split())

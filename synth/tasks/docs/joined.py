@@ -223,13 +223,14 @@ class Joined:
         return self._writer.finish(item, question, [told, hop], split)
 
     def _pair(self, one: Edge, other: Edge, item: Item, split: Split) -> Draft | Failure:
-        writer, hops, asked = self._writer, [], []
+        writer, hops, asked, places = self._writer, [], [], list[str]()
         for edge, far in ((one, other), (other, one)):
             found = writer.thing(edge)
             if isinstance(found, Failure):
                 return found
             place = found[0].removeprefix(self._words.noun(edge.subject) or "").strip()
             own = (edge.document, edge.start, edge.end)
+            places.append(place)
             if not place and writer.judge.rival(found[1], own, (), within=far.document) is not None:
                 return Failure(Reason.SHORTCUT, "one page says both")
             cue = f"{place} {said_of(found[1])}".strip()
@@ -238,6 +239,8 @@ class Joined:
         names = [hop.target.name for hop in hops]
         if names[0] == names[1]:
             return Failure(Reason.UNNATURAL, "both go by one name")
+        if places[0] and not places[1]:
+            return Failure(Reason.UNNATURAL, "the second one would be sought where the first one is")
         question = f"Which {self._words.noun(one.subject)} {asked[0]}, and which one {asked[1]}?"
         if len(question) > _READABLE:
             return Failure(Reason.UNNATURAL, f"{len(question)} characters")

@@ -114,7 +114,7 @@ _VAGUE = frozenset(
 _PREPOSITIONS = frozenset("against via upon without among between per toward towards during".split())
 _PRAISE = frozenset(
     "important appropriate powerful useful suitable good ideal new great perfect key main simple easy nice popular "
-    "modern emblematic excellent handy convenient".split()
+    "valid modern emblematic excellent handy convenient".split()
 )
 """What is only praised, or said to be new, is not told from others."""
 """Nouns whose instances are not asked for by name."""

@@ -28,6 +28,8 @@ _NO_KINDS = frozenset(
     "data".split()
 )
 """What things are not called in a question: headings of first columns that say nothing."""
+_OF_WRITING = frozenset("form syntax notation spelling name description abbreviation usage".split())
+"""Last words of headings of columns that say how a thing is written, and no kind of it: "Long form"."""
 _NO_TITLES = frozenset(
     "index|contents|table of contents|home|search|general index|concept index|example|examples|overview|introduction|"
     "documentation|readme|notes|summary|description|usage|reference|page|format|general|misc|synopsis|name".split("|")
@@ -139,6 +141,7 @@ class Words:
             or _ORDINAL.fullmatch(found.name)
             or kind in _NO_KINDS
             or ": " in found.name
+            or kind.split()[-1] in _OF_WRITING
             or (kind.isascii() and len(kind) < _LEAST)
             or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
@@ -272,8 +275,10 @@ class Words:
         if last in _OF_ARGUMENTS and said.startswith("that is ") and re.fullmatch(r"[a-z]+\d*", found.name):
             return None  # "srv: a valid server object" stands in the list of a function's arguments
         thing = _THING.match(said)
-        if (thing is not None and thing[1] == last) or _is_sentence(said):
-            return None  # a function that "is a helper function"
+        if (thing is not None and thing[1] == last) or re.match(rf"that is an? {last} class\b", said):
+            return None  # a function that "is a helper function", an exception that "is an exception class"
+        if _is_sentence(said):
+            return None
         verb = next((verb for kinds, verb in _HOLDS if last in kinds), None)
         verb = "stands for" if found.kind == "term" and _ESCAPE.fullmatch(found.name) else verb
         if verb is not None and (of := _QUANTITY.match(said)):

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from synth.sources.docs.markdown import parse_markdown
 from synth.sources.docs.names import term_name
+from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.values import are_types, default_in
 from tests.tasks.docs.test_docs_proposer import build, site
 
@@ -26,6 +28,9 @@ PAGES = {
     "<h2>ENVIRONMENT</h2><p>These environment variables are read.</p><dl><dt>RAKE_WIDTH</dt>"
     "<dd><p>Sets the width of the rake in the shed.</p></dd></dl>",
     "water.html": f"<h1>Water</h1><h2>Use</h2><p>The available options are:</p>{LIST}",
+    "dig.html": "<h1>Dig</h1><dl><dt>dig_bed()</dt><dd><p>Digs a bed of the garden before the winter.</p>"
+    "<p>Its parameters are:</p><ul><li>depth: Says how deep the spade goes into the earth.</li>"
+    "<li>width: Says how wide the new bed is at its end.</li></ul></dd></dl>",
     "sun.html": f"<h1>Sun</h1><h2>Use</h2><p>Gardeners love these words:</p>{LIST}",
     "shade.html": "<h1>Shade</h1><p>Moving a tree works best if:</p><ul><li>The elder gardener moves a spade of steel "
     "into the yard.</li></ul><p>The young gardener moves a bucket of water into the yard.</p>",
@@ -120,3 +125,21 @@ def test_a_name_is_without_what_it_takes(text: str, group: str, name: str | None
 )
 def test_what_is_done_with_a_default_is_none(sentence: str, default: str | None) -> None:
     assert default_in(sentence, ("--file",)) == default
+
+
+def test_attributes_of_a_heading_are_no_part_of_it() -> None:
+    page = parse_markdown(
+        "# Beds\n\n## `bed-size` {: #size .new env-var }\n\nx\n\n## Tulips {#red}\n\n## Use {name}\n\n"
+    )
+    found = [(page.text[place.start : place.end], place.names) for place in page.places]
+    assert found == [("Beds", ("beds",)), ("bed-size", ("size",)), ("Tulips", ("red",)), ("Use {name}", ("use-name",))]
+
+
+def test_a_list_inside_an_entry_is_of_that_entry(corpus: Any) -> None:
+    assert found(corpus, "depth", "dig.html") is None
+
+
+@pytest.mark.parametrize(("what", "relation"), [("spade", "replacement"), ("returned spade", None)])
+def test_what_a_call_returns_replaces_nothing(what: str, relation: str | None) -> None:
+    stated = linked_relation(f"Use the {what.replace('spade', ANCHOR)} instead.", first=False)
+    assert (stated and stated[0]) == relation

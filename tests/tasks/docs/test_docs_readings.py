@@ -31,8 +31,15 @@ PAGES = {
         f"tour{n}.html": f"<h1>Tour {n}</h1><p>A visitor of the {place} meets Tavernix at the door. The {place} lies "
         "far from the road, and a visit takes the whole day.</p><p>Tavernix greets every guest of the tavern with a "
         "song.</p><p>A gravyboat greets every guest of the kitchen with a plate.</p>"
-        for n, place in enumerate("cellar attic kitchen yard stable garden".split())
+        for n, place in enumerate("cellar attic kitchen yard stable garden barn".split())
     },
+    "keys.html": "<h1>Keys of the bar</h1><table><tr><th>Command</th><th>Default</th><th>Description</th></tr>"
+    "<tr><td>PourWine</td><td>w</td><td>Pours a glass of the red wine.</td></tr>"
+    "<tr><td>PourBeer</td><td>b</td><td>Pours a jug of the dark beer.</td></tr></table>"
+    "<table><tr><th>Long form</th><th>Description</th></tr>"
+    "<tr><td>?sweet</td><td>Finds all wines of the south.</td></tr>"
+    "<tr><td>?sour</td><td>Finds all wines of the north.</td></tr></table>"
+    "<h2>Exceptions</h2><dl><dt>SoupError</dt><dd><p>Raised when it is cold.</p></dd></dl>",
     "field.html": "<h1>Orders</h1><p>Field has a value that is greater than the number of the guests in the hall.</p>"
     "<p>A field is empty at first, and the field is set by the cook, as every other field is.</p>",
 }
@@ -101,6 +108,7 @@ def test_a_common_word_with_a_capital_names_nothing(proposer: Any) -> None:
     [
         ("The serve_tea PAM module prints tea for every guest of the house.", "serve_tea", "module"),
         ("The Library class provides the methods that change the books.", "Library", "class"),
+        ("New module tavern.cellar keeps the barrels of the tavern below the kitchen.", "tavern.cellar", "module"),
         ("The absubmit plugin sends the results of the analysis to the server.", "absubmit", "plugin"),
     ],
 )
@@ -129,6 +137,7 @@ def test_words_that_name_nothing(sentence: str) -> None:
         ("The serve_handle is a blind structure and the guest should not look into it at all.", False),
         ("MenuFile is the layer that beets uses to make cold dishes simple.", False),
         ("MenuFile is a layer that uses menus of the neighbours to make cold dishes simple.", True),
+        ("EmptyPlate is a valid answer to indicate that a guest wants no soup today.", False),
         ("Tavernix is for printing messages that inform the guests of the house.", False),
     ],
 )
@@ -171,3 +180,24 @@ def test_signs_of_broken_clauses(text: str, sign: bool) -> None:
 def test_a_second_verb_agrees_behind_but() -> None:
     assert clause("Run but do not make any changes.", "thing", "option") == "that runs but does not make any changes"
     assert clause("A little more extreme than the debug option.", "thing", "option") is None
+
+
+def test_what_a_command_is_bound_to_is_no_default_of_it(proposer: Any) -> None:
+    corpus = proposer.corpus
+    commands = [entity.ordinal for entity in corpus.entities if entity.kind == "command" and entity.name[:4] == "Pour"]
+    assert len(commands) == 2
+    assert not any(proposer.items.values(entity) for entity in commands)
+
+
+def test_a_way_to_write_things_is_no_kind_of_them(proposer: Any) -> None:
+    corpus = proposer.corpus
+    forms = [entity.ordinal for entity in corpus.entities if entity.kind == "long form"]
+    assert len(forms) == 2
+    assert {Words(corpus).noun(entity) for entity in forms} == {None}
+
+
+def test_an_exception_is_not_told_by_being_one(proposer: Any) -> None:
+    words = Words(proposer.corpus)
+    error = next(entity.ordinal for entity in proposer.corpus.entities if entity.name == "SoupError")
+    assert words.said_of(error, "Exception class for bowls that the guests of the hall sent back.") is None
+    assert words.said_of(error, "Exception raised for bowls that the guests of the hall sent back.") is not None
