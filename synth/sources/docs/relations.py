@@ -89,6 +89,10 @@ LINKED: tuple[tuple[str, re.Pattern[str], bool], ...] = (
 """Relation, pattern over the sentence, and whether only the first sentence of an entry or page may state it."""
 
 
+_CASE = re.compile(r"(?:For|If|When|Where|To|In) ")
+"""Opens what holds in some cases: "For operator norms, use mnorm() instead" replaces nothing."""
+
+
 def linked_relation(sentence: str, first: bool) -> tuple[str, re.Match[str]] | None:
     """The relation that a sentence states between its subject and the linked thing, whose anchor is ``ANCHOR`` there.
 
@@ -97,6 +101,8 @@ def linked_relation(sentence: str, first: bool) -> tuple[str, re.Match[str]] | N
         first: whether it is the first sentence of the entry or page, which says what its subject is.
     """
     for relation, pattern, only_first in LINKED:
+        if relation == "replacement" and _CASE.match(sentence):
+            continue
         if (first or not only_first) and (match := pattern.search(sentence)):
             return relation, match
     return None

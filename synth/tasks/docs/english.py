@@ -312,6 +312,8 @@ def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
         return "unbalanced"
     if text.count(" '") != text.count("' ") + text.endswith("'"):
         return "unbalanced quotes"
+    if text.endswith((", satisfying", ", yielding", ", giving", " defined by", " given by")):
+        return "cut off before a formula"
     if re.search(
         r"\b(?:the|a|an|of|to|for|with|by|in|on|and|or|as|is|are|that|which|from|if|when|at|be|not|its)$",
         text,

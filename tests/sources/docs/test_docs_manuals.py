@@ -141,5 +141,6 @@ def test_a_list_inside_an_entry_is_of_that_entry(corpus: Any) -> None:
 
 @pytest.mark.parametrize(("what", "relation"), [("spade", "replacement"), ("returned spade", None)])
 def test_what_a_call_returns_replaces_nothing(what: str, relation: str | None) -> None:
+    assert linked_relation(f"For large beds, use the {ANCHOR} instead.", first=False) is None
     stated = linked_relation(f"Use the {what.replace('spade', ANCHOR)} instead.", first=False)
     assert (stated and stated[0]) == relation

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from synth.tasks.docs.doubts import doubt, opens_with_a_noun
-from synth.tasks.docs.english import clause
+from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.spoken import statement_question
 from synth.tasks.docs.wording import Words
 from synth.text.subjects import statement
@@ -201,3 +201,8 @@ def test_an_exception_is_not_told_by_being_one(proposer: Any) -> None:
     error = next(entity.ordinal for entity in proposer.corpus.entities if entity.name == "SoupError")
     assert words.said_of(error, "Exception class for bowls that the guests of the hall sent back.") is None
     assert words.said_of(error, "Exception raised for bowls that the guests of the hall sent back.") is not None
+
+
+def test_a_clause_that_ends_at_a_formula_is_cut_off() -> None:
+    assert is_fragment("computes the inverse of the soup of the day, satisfying") is not None
+    assert is_fragment("computes the inverse of the soup of the day") is None
