@@ -34,7 +34,7 @@ from synth.schemas.reworked import Reworked
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
-from synth.text.words import fold
+from synth.text.slots import is_part, with_slots
 
 __all__ = ["Said", "TellingPhrase", "Wording", "phrases_of", "telling", "telling_phrases"]
 
@@ -270,7 +270,7 @@ def telling(one: Said, other: Said, classes: str, *, occasion: bool = False) -> 
     for phrase, runs in one.holding.items():
         others = other.holding[phrase]
         ratio = min(one.share(phrase) / other.share(phrase), one.thought_share(phrase) / other.thought_share(phrase))
-        if ratio <= _RATIO or _surprise(runs, one.runs, others, other.runs) <= _CERTAIN or _is_evidence(phrase):
+        if ratio <= _RATIO or _surprise(runs, one.runs, others, other.runs) <= _CERTAIN:
             continue
         if not occasion or _differs(one, other, phrase):
             named.append(
@@ -284,7 +284,7 @@ def telling(one: Said, other: Said, classes: str, *, occasion: bool = False) -> 
                     ratio=round(ratio, 1),
                 )
             )
-    yield from _longest(named)
+    yield from (found for found in _longest(named) if not _is_evidence(found.phrase))
 
 
 def _longest(named: Sequence[TellingPhrase]) -> Iterator[TellingPhrase]:
@@ -355,13 +355,12 @@ def _intentions_of(phrases: frozenset[str]) -> frozenset[str]:
 @cache
 def _wordings() -> dict[str, str]:
     """Intention -> all its wordings, folded."""
-    texts = {name: (fold(re.sub(r"{.*?}", " ", text)) for text in PHRASES[name]) for name in PHRASES}
-    return {name: "".join(f" {text} |" for text in found) for name, found in texts.items()}
+    return {name: "|".join(with_slots(text) for text in PHRASES[name]) for name in PHRASES}
 
 
 def _intentions_with(phrase: str) -> frozenset[str]:
     """Those that have a wording with ``phrase`` in it."""
-    return frozenset(name for name, text in _wordings().items() if f" {fold(phrase)} " in text)
+    return frozenset(name for name, text in _wordings().items() if is_part(phrase, text))
 
 
 @cache
@@ -376,8 +375,8 @@ def _evidence() -> tuple[str, ...]:
         frame for kinds in (words.kinds, words.documents) for kind in kinds.values() for frame in kind.frames
     ):
         texts += [text for text in (*frame.sentences, f"!{frame.upheld}") if text.startswith("!")]
-    return tuple(f" {fold(re.sub(r'{.*?}', ' ', text))} " for text in texts)
+    return tuple(map(with_slots, texts))
 
 
 def _is_evidence(phrase: str) -> bool:
-    return any(f" {fold(phrase)} " in text for text in _evidence())
+    return any(is_part(phrase, text) for text in _evidence())

@@ -100,6 +100,12 @@ def test_a_number_in_an_old_edition_is_evidence() -> None:
     assert found(runs(100, 1, "Know Besusk is home to 66,941 people.", 0.3), runs(100, 2)) == []
 
 
+def test_what_fills_a_slot_hides_no_wording() -> None:
+    """`fits_none` has "None is left {bound}", and nothing that fits is evidence."""
+    assert found(runs(100, 1, "None is left by now.", 0.3), runs(100, 2)) == []
+    assert found(runs(100, 1, "None is seen by now.", 0.3), runs(100, 2)) != []
+
+
 SAYS = "By the way this went well."
 
 
