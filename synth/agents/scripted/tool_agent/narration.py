@@ -27,6 +27,7 @@ __all__ = [
     "answer_line",
     "details_of",
     "ended",
+    "is_clause",
     "joined",
     "line_with",
     "lines_about",
@@ -35,6 +36,7 @@ __all__ = [
     "listed_under",
     "looked_up",
     "looks_at",
+    "marks_of",
     "named_in",
     "of_number",
     "outline_of",
@@ -42,12 +44,17 @@ __all__ = [
     "said_by",
     "say_page_step",
     "shown_values",
+    "things_of",
 ]
 
 LONGEST = 170
 """Characters of a line that is quoted whole."""
 _MOST = 6
 """Values of a call that a thought names."""
+_BEGINNING = 5
+"""Letters that a verb and its nouns share."""
+_VERBS = frozenset(("are", "fit", "fits", "has", "have", "is", "was", "were"))
+"""Verbs by which a tool says what follows."""
 _ITEM = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SMALL = frozenset(phrases("word_lists")["small"])
@@ -249,17 +256,29 @@ def say_page_step(thoughts: Thoughts, question: str, outline: Outline, tool: str
 
 
 def answer_line(question: str, answer: str, results: Sequence[ToolResult]) -> str | None:
-    """The line of the latest observation that holds the answer, of several the one that speaks most of the question."""
+    """The line of the latest observation that holds the answer, of several the one that speaks most of the question:
+    by what it is called ("Assignee: ..." to who asks for whom it is assigned to), then by all of its words."""
     asked = {word.removesuffix("s") for word in words(question)}
+    begun = _beginnings(question)
     for result in reversed(results):
         lines = [line.strip().removeprefix("- ").rstrip(".") for line in result.content.split("\n")]
         holding = [line for line in lines if stands_in("", answer, line) is not None and not line.endswith(":")]
         told = [one for one in (_cut(line, answer) for line in holding) if len(one) <= LONGEST and '"' not in one]
         if holding:
             return max(
-                told, key=lambda line: len(asked & {word.removesuffix("s") for word in words(line)}), default=None
+                told,
+                key=lambda line: (
+                    len(begun & _beginnings(_name(line))),
+                    len(asked & {word.removesuffix("s") for word in words(line)}),
+                ),
+                default=None,
             )
     return None
+
+
+def _beginnings(text: str) -> set[str]:
+    """Words by their first letters, by which a verb and its noun are alike ("assigned", "assignee")."""
+    return {word[:_BEGINNING].removesuffix("s") for word in words(text) if len(word) > 2 and word not in _SMALL}
 
 
 def _cut(line: str, answer: str) -> str:
@@ -287,6 +306,20 @@ def details_of(question: str, line: str) -> list[str]:
                 found.setdefault(f"${form}" if name and f"${form}" in question else form)
                 break
     return list(found)[:3]
+
+
+def marks_of(question: str, line: str, shown: Sequence[ToolResult]) -> list[str]:
+    """Those details of a line by which it is the one that is meant: none where another line of what it stands in has
+    all of them, too."""
+    found = details_of(question, line)
+    listed = next((result.content for result in shown if line in result.content), "")
+    others = [other for other in listed.split("\n") if line not in other]
+    return [] if any(set(found) <= set(details_of(question, other)) for other in others) else found
+
+
+def is_clause(header: str) -> bool:
+    """Whether the first line of a list is a sentence ("Ann Bo has 2 orders"), and no bare number of things."""
+    return not _VERBS.isdisjoint(words(header))
 
 
 def named_in(question: str) -> str | None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from synth.agents.contract import History, Prompt, Step
-from synth.agents.plan_view import PlanView
+from synth.agents.plan_view import PlanView, stands_in
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.scripted.tool_agent.narration import GroundedNarration, said_by
+from synth.agents.scripted.tool_agent.narration import GroundedNarration, said_by, things_of
 from synth.environments.contract import ToolCall, ToolResult
 from synth.schemas.tasks import Task
+from synth.text.words import words
 
 __all__ = ["Progress"]
 
@@ -127,6 +130,36 @@ class Progress:
             result.error is None and call.name in self.view.changing
             for call, result in zip(before.turn.calls, before.results, strict=False)
         )
+
+    def would_tell(self, changed: ToolCall, tool: str, arguments: dict[str, Any]) -> bool:
+        """Whether a look can show that ``changed`` had an effect: at something new, or once more at what has a line
+        that is called after what was changed and did not hold the value then."""
+        if self._is_new(arguments, self.history[:-1]):
+            return True
+        before = [
+            result.content
+            for _, call, result in self.view.made
+            if (call.name, call.arguments) == (tool, arguments) and result.error is None
+        ]
+        kinds = things_of(changed.name) - things_of(tool)
+        for name, value in changed.arguments.items():
+            if not before or name in arguments or isinstance(value, bool):
+                continue
+            called = {word for word in (*name.split("_"), *kinds, changed.name.split("_")[0]) if len(word) > 3}
+            stems = tuple(word.removesuffix("s") for word in called)
+            named = [
+                line
+                for line in before[-1].split("\n")
+                if ":" in line and stems and any(word.startswith(stems) for word in words(line.partition(":")[0]))
+            ]
+            if named and not any(stands_in(name, value, line) is not None for line in named):
+                return True
+        return False
+
+    def _is_new(self, arguments: dict[str, Any], history: Sequence[Step]) -> bool:
+        """Whether nothing of ``history`` shows what a look takes: what a change has just made."""
+        values = [str(value) for value in arguments.values()]
+        return not any(value in result.content for step in history for result in step.results for value in values)
 
     def is_astray(self) -> bool:
         """Whether the last turn looked at another row than the one that is meant."""

@@ -10,6 +10,7 @@ from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
     as_quoted,
     details_of,
+    is_clause,
     joined,
     line_with,
     lines_about,
@@ -18,6 +19,7 @@ from synth.agents.scripted.tool_agent.narration import (
     listed_under,
     looked_up,
     looks_at,
+    marks_of,
     named_in,
     of_number,
     outline_of,
@@ -28,7 +30,7 @@ from synth.agents.scripted.tool_agent.narration import (
 )
 from synth.agents.scripted.tool_agent.progress import Progress
 from synth.environments.contract import ToolCall, ToolResult
-from synth.schemas.plans import PlannedCall, Policed
+from synth.schemas.plans import PlannedCall, Policed, UserFact
 from synth.text.lists import listed
 from synth.text.sentences import sentences
 from synth.text.words import words
@@ -43,10 +45,15 @@ class Reasons(Progress):
     """What is known before one turn of an agent that carries out ``task``'s plan, put into thoughts."""
 
     def react(
-        self, numbers: Sequence[int], arguments: dict[str, Any] | None = None, attempt: PlannedCall | None = None
+        self,
+        numbers: Sequence[int],
+        arguments: dict[str, Any] | None = None,
+        attempt: PlannedCall | None = None,
+        left_open: UserFact | None = None,
     ) -> None:
         """What the last observation is good for, for who makes the planned calls ``numbers`` next. ``arguments``: those
-        of the first of them, where they are others than the plan's; or of the ``attempt`` that is made."""
+        of the first of them, where they are others than the plan's; or of the ``attempt`` that is made. ``left_open``:
+        what the user is asked now."""
         if self.last is None:
             return
         pairs = list(zip(self.last.turn.calls, self.last.results, strict=False))
@@ -124,7 +131,7 @@ class Reasons(Progress):
             if place or not numbers or arguments is None or value_at(arguments, path) == value_at(mine, path)
         ]
         line = next((text for text in told if text in lines and self._may_quote(text)), None) or line_with(new, shown)
-        if line is None:
+        if line is None or (left_open is not None and self._answers(left_open, line)):
             return
         line = line.removeprefix("- ").rstrip(".")
         other = [one for one in new if one in own and stands_in(*one, line) is None]
@@ -135,9 +142,9 @@ class Reasons(Progress):
             self.say_line(beside.removeprefix("- ").rstrip("."))
             return
         if (header := listed_under(line, self.results)) is not None:
-            said = bool(header) and self.draw(0.5)
+            said = is_clause(header) and self.draw(0.5)
             self.thoughts.add("p_among" if said else "p_one_of", header=header)
-        details = details_of(self.task.question, line)
+        details = marks_of(self.task.question, line, shown)
         fits = bool(details) and not any(detail in line for detail in details if self.draw(0.35))
         if fits and self.draw(0.4):
             self.thoughts.add("p_line_fits", line=line, details=listed(details))
@@ -152,6 +159,10 @@ class Reasons(Progress):
         kind = "" if self.draw(0.4) else looked_up(tool)
         intent = "p_line" if not kind else "p_line_among" if listed_kind(tool) else "p_line_of"
         self.thoughts.add(intent, line=line, kind=kind)
+
+    def _answers(self, fact: UserFact, line: str) -> bool:
+        """Whether a line has what the user has not said yet: who asks for that can't know that it is wanted."""
+        return not set(details_of(fact.says, line)) <= set(details_of(self.task.question, line))
 
     def _may_quote(self, line: str) -> bool:
         """Whether it can be quoted, and was not yet."""
@@ -294,7 +305,7 @@ class Reasons(Progress):
                 self.thoughts.add("p_line", line=line)
 
     def _news(self, pairs: Sequence[tuple[ToolCall, ToolResult]]) -> str | None:
-        """What a look-up shows that the same one did not show before."""
+        """What a look-up shows of a change that the same one did not show before."""
         for call, result in pairs:
             before = [
                 old.content
@@ -304,7 +315,9 @@ class Reasons(Progress):
             ]
             if result.error is not None or not self.is_check():
                 continue
-            known = before[-1] if before else "\n".join(old.content for old in self.results[: -len(pairs)])
+            if not before and not self._is_new(call.arguments, self.history[:-2]):
+                continue  # nothing was seen that it could be compared with
+            known = [line.strip().removeprefix("- ") for old in before[-1:] for line in old.split("\n")]
             lines = [line.strip().removeprefix("- ") for line in result.content.split("\n")]
             values = [
                 (name, value)

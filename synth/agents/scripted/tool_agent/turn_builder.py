@@ -111,7 +111,7 @@ class TurnBuilder(Reasons):
         return self._turn([(tool, arguments)])
 
     def ask(self, fact: UserFact) -> Turn:
-        self.react(())
+        self.react((), left_open=fact)
         self.thoughts.add("p_ask", topic=fact.topic)
         start = int(self.generator.integers(len(_ASKING)))
         forms = [_ASKING[(start + n) % len(_ASKING)].format(topic=fact.topic) for n in range(len(_ASKING))]
@@ -156,10 +156,12 @@ class TurnBuilder(Reasons):
             if not by_id and kind and (shown := things_of(tool.name)) and kind.isdisjoint(shown):
                 continue  # the title of a task is no title of a note
             values = [given.get(str(name)) for name in needs]
-            if all(isinstance(value, str) and value in said for value in values):  # what was changed, not who pays
+            called = (tool.name, {str(name): given[str(name)] for name in needs if name in given})
+            # what was changed, not who pays
+            if all(isinstance(value, str) and value in said for value in values) and self.would_tell(changed, *called):
                 self.react(())
                 self.thoughts.add("p_check")
-                return self._turn([(tool.name, {str(name): given[str(name)] for name in needs})])
+                return self._turn([called])
         return None
 
     def noted(self) -> Injection | None:

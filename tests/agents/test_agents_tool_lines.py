@@ -1,0 +1,89 @@
+"""Which lines of what was read an agent that carries out a plan quotes: those that say what it says they say."""
+
+from __future__ import annotations
+
+import pytest
+from tool_tasks import bags, opened
+
+from synth.agents.contract import Prompt, Step, Turn
+from synth.agents.plan_view import PlanView, plan_of
+from synth.agents.scripted.tool_agent.narration import answer_line, is_clause, marks_of
+from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
+from synth.environments.contract import ToolCall, ToolResult, ToolSchema
+from synth.identity import derive_generator
+from synth.schemas.plans import UserFact
+
+TASK = bags(opened("airline"), 0)
+PAGE = "PAY-40: Login\nReporter: Hilde Mensah (U6568)\nAssignee: nobody\n"
+WATCH, ASSIGN = "watch_issue", "assign_issue"
+
+
+def step(tool: str, content: str, **arguments: str) -> Step:
+    call = ToolCall(id="c", name=tool, arguments=arguments)
+    return Step(turn=Turn(calls=(call,)), results=(ToolResult(call_id="c", name=tool, content=content),))
+
+
+def builder(*history: Step) -> TurnBuilder:
+    schema = {"type": "object", "properties": {"issue": {"type": "string"}}, "required": ["issue"]}
+    tools = tuple(ToolSchema(name=name, description="-", parameters=schema) for name in (WATCH, ASSIGN, "get_issue"))
+    prompt = Prompt(system="", question="It is about Hilde Mensah and PAY-40.", tools=tools)
+    view = PlanView(plan_of(TASK), prompt.question, (WATCH, ASSIGN), history)  # type: ignore[arg-type]
+    return TurnBuilder(TASK, prompt, history, derive_generator(7, "lines"), view)
+
+
+@pytest.mark.parametrize(("tool", "tells"), [(WATCH, False), (ASSIGN, True)])
+def test_a_look_again_is_at_what_shows_the_change(tool: str, tells: bool) -> None:
+    """The page of an issue has a line for who is assigned to it, and none for who watches it."""
+    before = step("get_issue", PAGE, issue="PAY-40")
+    changed = step(tool, "PAY-40: Hilde Mensah.", issue="PAY-40", member_id="U6568")
+    turn = builder(before, changed).check()
+    assert (turn is not None) is tells
+
+
+def test_nothing_is_looked_at_again_that_was_not_seen_before() -> None:
+    changed = step(ASSIGN, "PAY-40: Hilde Mensah.", issue="PAY-40", member_id="U6568")
+    assert builder(step("get_issue", "WEB-1 blocks PAY-40", issue="WEB-1"), changed).check() is None
+
+
+@pytest.mark.parametrize("seen", [PAGE, "It blocks PAY-40."])
+def test_a_line_that_stood_there_shows_no_change(seen: str) -> None:
+    """Neither one that is as before, nor one of a page that was not seen before."""
+    before = step("get_issue", seen, issue="PAY-40" if seen == PAGE else "WEB-1")
+    changed = step(ASSIGN, "PAY-40: Hilde Mensah.", issue="PAY-40", member_id="U6568")
+    again = step("get_issue", PAGE, issue="PAY-40")
+    done = builder(before, changed, again)
+    done.view.done.update(dict.fromkeys(range(9), done.view.made[0]))  # type: ignore[misc]
+    done.react(())
+    assert "Reporter" not in done.thoughts.text()
+    told = builder(before, changed, step("get_issue", PAGE.replace("nobody", "Hilde Mensah (U6568)"), issue="PAY-40"))
+    told.view.done.update(dict.fromkeys(range(9), told.view.made[0]))  # type: ignore[misc]
+    told.react(())
+    assert ("Assignee: Hilde Mensah (U6568)" in told.thoughts.text()) is (seen == PAGE)
+
+
+def test_an_answer_is_read_off_the_line_that_is_called_after_it() -> None:
+    page = ToolResult(call_id="c", name="get_issue", content="Reporter: Priya Rossi (U1)\nAssignee: Priya Rossi (U1)")
+    assert answer_line("Who is the issue assigned to?", "Priya Rossi", [page]) == "Assignee: Priya Rossi (U1)"
+    assert answer_line("Who reported the issue?", "Priya Rossi", [page]) == "Reporter: Priya Rossi (U1)"
+
+
+def test_what_two_lines_have_tells_neither_from_the_other() -> None:
+    meant, other = "L1RZ3N: LIS to CPH, departs 2031-05-15", "E6JF8R: VIE to OSL, departs 2031-05-15"
+    asked = "I'd rather fly on May 15: can the way back of my Copenhagen booking be moved?"
+    both = ToolResult(call_id="c", name="list_reservations", content=f"{meant}\n{other}")
+    assert marks_of(asked, meant, [both]) == []
+    alone = ToolResult(call_id="c", name="list_reservations", content=f"{meant}\n{other[:-2]}16")
+    assert marks_of(asked, meant, [alone]) == ["May 15"]
+
+
+def test_who_asks_does_not_know_what_is_answered() -> None:
+    fact = UserFact(topic="who should work on it", says="To Hilde Mensah, please.", keywords=("who",))
+    asking = builder(step("get_issue", PAGE, issue="PAY-40"))
+    asking.task = TASK.model_copy(update={"question": "Assign PAY-40 to somebody else."})
+    assert asking._answers(fact, "Reporter: Hilde Mensah (U6568)")
+    assert not asking._answers(fact, "PAY-40: Login")
+
+
+def test_a_number_of_things_is_no_sentence() -> None:
+    assert not is_clause("6 accounts")
+    assert is_clause("Ann Bo has 2 orders")
