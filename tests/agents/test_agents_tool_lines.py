@@ -7,7 +7,8 @@ from tool_tasks import bags, opened
 
 from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.plan_view import PlanView, plan_of
-from synth.agents.scripted.tool_agent.narration import answer_line, is_clause, marks_of
+from synth.agents.scripted.tool_agent.details import marks_of
+from synth.agents.scripted.tool_agent.narration import answer_line, is_clause
 from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.identity import derive_generator

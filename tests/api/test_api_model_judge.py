@@ -22,6 +22,8 @@ from synth.schemas.preferences import PreferenceRow
 from synth.schemas.rejections import Reason
 from synth.schemas.turns import turn_ranges
 
+pytestmark = pytest.mark.thorough
+
 SELECTION = {"kinds": ["perturbation", "trajectory", "verified_step"], "same_kind": False}
 LEAN: dict[str, Any] = {
     "source.entities": 600,

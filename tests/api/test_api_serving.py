@@ -22,6 +22,8 @@ from synth.errors import InputError
 from synth.pipelines.reopen import open_environment, reopen
 from synth.schemas.trajectories import TrajectoryRow
 
+pytestmark = pytest.mark.thorough
+
 COMMAND = [sys.executable, "-c", "from synth.cli import main; main()", "serve-env"]
 _RUNS = 12
 

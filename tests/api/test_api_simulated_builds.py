@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from stand_ins.model_server import ModelServer, SimulatorPlayer
 
 import synth
@@ -12,6 +13,8 @@ from synth.agents.trajectory import facts_of, history_of
 from synth.dataset.rules.validate import validate
 from synth.environments.observed import observe
 from synth.environments.simulated import is_simulated
+
+pytestmark = pytest.mark.thorough
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

@@ -13,6 +13,8 @@ from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOption
 
 from synth.cli import main
 
+pytestmark = pytest.mark.thorough
+
 TASKS = 6
 RECIPE = """
 name: small

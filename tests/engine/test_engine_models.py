@@ -22,6 +22,8 @@ from synth.models.contract import BudgetReached, EndpointDown
 from synth.store import Store
 from synth.store.ledger import read_ledger
 
+pytestmark = pytest.mark.thorough
+
 ROWS = 20
 TURNS = 4
 

@@ -23,6 +23,8 @@ from synth.schemas.tasks import Task
 from synth.sources.code.mutations import REMOVALS, edits_of
 from synth.testing.environments import EnvironmentContract
 
+pytestmark = pytest.mark.thorough
+
 CLAMP = """def clamp(value, low=0, high=10):
     if low > high:
         raise ValueError("low is above high")

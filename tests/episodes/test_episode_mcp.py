@@ -27,6 +27,8 @@ pytest.importorskip("mcp", reason="extra mcp")
 
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
 
+pytestmark = pytest.mark.thorough
+
 SCRIPT = str(Path(__file__).with_name("serving_search.py"))
 ROOT = str(Path(__file__).resolve().parents[2])
 TASK = small_tasks()[0]

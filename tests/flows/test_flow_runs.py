@@ -20,6 +20,8 @@ from synth.identity import digest
 from synth.schemas.rejections import Reason
 from synth.schemas.reports import StageReport
 
+pytestmark = pytest.mark.thorough
+
 REASON = next(iter(Reason)).value
 
 

@@ -13,6 +13,8 @@ from planted import TASKS, Planter
 from synth.cli import main
 from synth.dataset.audit import RuleCount, audit
 
+pytestmark = pytest.mark.thorough
+
 ASKED = "In which of the 12 towns on the river did the painter of 1884 meet the woman who later ran the ferry?"
 CLEAN = "Which of the two bridges that were built in 1920 carries more trains in a summer week?"
 VARIANTS = {

@@ -12,6 +12,8 @@ from synth.dataset.audit import audit
 from synth.dataset.audit.findings import Findings
 from synth.dataset.audit.table_rules import TABLE_RULES, TaskTable
 
+pytestmark = pytest.mark.thorough
+
 
 def copies(planter: Planter) -> list[str]:
     return [violation.id for violation in audit(planter.folder).violations if violation.rule == "copy"]

@@ -14,6 +14,8 @@ from synth.tasks.docs.proposer import Proposed
 from synth.tasks.draft import finish
 from tests.tasks.docs.test_docs_proposer import build, facts_of, site
 
+pytestmark = pytest.mark.thorough
+
 ROWS = {
     "Pump settings": [
         ("pump-rate", "litres", "35", "2.1"),

@@ -11,7 +11,6 @@ import numpy as np
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
-from synth.agents.grounding.written import written_forms
 from synth.agents.plan_view import stands_in
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolResult, ToolSchema
@@ -25,7 +24,6 @@ __all__ = [
     "GroundedNarration",
     "Narration",
     "answer_line",
-    "details_of",
     "ended",
     "is_clause",
     "joined",
@@ -36,7 +34,6 @@ __all__ = [
     "listed_under",
     "looked_up",
     "looks_at",
-    "marks_of",
     "named_in",
     "of_number",
     "outline_of",
@@ -62,10 +59,6 @@ _NAMED_LINE = re.compile(r"([^\W\d][^:,]{0,30}): ")
 _LISTING = frozenset(("find", "list", "search"))
 _SHOWING = frozenset(("get", "read", "show"))
 _NAMED = re.compile(r"“[^”]+”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d")
-_QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
-_DETAIL = re.compile(
-    r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"
-)
 
 
 class Narration(Thoughts):
@@ -286,35 +279,6 @@ def _cut(line: str, answer: str) -> str:
     at = max((form.end() for form in re.finditer(re.escape(answer), line[:LONGEST])), default=0)
     end = line.find(", ", at, LONGEST)
     return line if len(line) <= LONGEST or not at or end < 0 else line[:end]
-
-
-def details_of(question: str, line: str) -> list[str]:
-    """What of ``line`` the question says too, as the question writes it: names, dates, amounts."""
-    quoted = _QUOTED.findall(question)
-    found: dict[str, None] = {f"“{title}”": None for title in quoted if title in line}
-    for match in _DETAIL.finditer(line):
-        token = match.group().strip(".,:;")
-        if any(token in title for title in quoted) or re.fullmatch(r"\d{1,2}", token):
-            continue  # "22" of "22 free" is no "22 May"
-        name = "cents" if token.startswith("$") else ""
-        value: Any = token
-        if name:
-            value = round(float(token[1:].replace(",", "")) * 100)
-        for form in written_forms(name, value):
-            hit = re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", question)
-            if hit and len(form) > 1:
-                found.setdefault(f"${form}" if name and f"${form}" in question else form)
-                break
-    return list(found)[:3]
-
-
-def marks_of(question: str, line: str, shown: Sequence[ToolResult]) -> list[str]:
-    """Those details of a line by which it is the one that is meant: none where another line of what it stands in has
-    all of them, too."""
-    found = details_of(question, line)
-    listed = next((result.content for result in shown if line in result.content), "")
-    others = [other for other in listed.split("\n") if line not in other]
-    return [] if any(set(found) <= set(details_of(question, other)) for other in others) else found
 
 
 def is_clause(header: str) -> bool:

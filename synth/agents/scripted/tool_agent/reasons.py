@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synth.agents.plan_view import ASK, stands_in, value_at
+from synth.agents.scripted.tool_agent.details import details_of, marks_of
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
     as_quoted,
-    details_of,
     is_clause,
     joined,
     line_with,
@@ -19,7 +19,6 @@ from synth.agents.scripted.tool_agent.narration import (
     listed_under,
     looked_up,
     looks_at,
-    marks_of,
     named_in,
     of_number,
     outline_of,

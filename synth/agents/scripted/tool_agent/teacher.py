@@ -14,7 +14,7 @@ import numpy as np
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.plan_view import PlanView, alike, value_at
 from synth.agents.scripted.config import ToolTeacherConfig
-from synth.agents.scripted.tool_agent.narration import details_of
+from synth.agents.scripted.tool_agent.details import details_of
 from synth.agents.scripted.tool_agent.turn_builder import AT_ONCE, TurnBuilder
 from synth.schemas.tasks import Task
 from synth.text.sentences import sentences
