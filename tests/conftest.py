@@ -69,7 +69,7 @@ settings.register_profile("explore", deadline=None, max_examples=1_000, print_bl
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 FAST = "not extras and not thorough"
-"""What the suite runs where nobody says which marks (pyproject.toml)."""
+"""The marks that pyproject.toml asks for."""
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

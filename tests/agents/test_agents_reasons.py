@@ -76,7 +76,10 @@ def test_what_is_known_is_not_searched_for_again(pages: Played, graph: Played) -
 
 def test_a_result_that_says_otherwise_is_a_reason_to_read_on() -> None:
     hop = SimpleNamespace(relation="founding_year", forward=True, target=SimpleNamespace(name="1884", aliases=()))
-    says_so = lambda text, relation, forward, **options: "founded in" in text  # noqa: E731
+
+    def says_so(text: str, relation: str, forward: bool, **options: Any) -> bool:
+        return "founded in" in text
+
     chooser: Any = SimpleNamespace(says=says_so, _all_hops=lambda clue: [hop])
     other = Hit("Keld (1974 yearbook)", "c/keld-2", "Keld was founded in 1890. It is small.")
     line = GoldResults.disputes(chooser, 0, "Keld", "1884", other)
@@ -162,15 +165,16 @@ def test_who_is_not_on_a_list_is_said_not_to_be(graph: Played) -> None:
     assert any(says(("g_fails_listed",), thought) for _, _, _, thought in thoughts(graph))
     fan = SimpleNamespace(unread=None)
     way = SimpleNamespace(relation="won")
+    clue: Any = SimpleNamespace()
     planner: Any = SimpleNamespace(
-        state=SimpleNamespace(reading=SimpleNamespace(clues=["clue"])),
+        state=SimpleNamespace(reading=SimpleNamespace(clues=[clue])),
         seen=SimpleNamespace(fans={("a/prize", "won (in)"): fan}, listed={"a/prize": {"won (in)": way}}),
         title=lambda entity: "Keld Prize",
         chooser=SimpleNamespace(fits=lambda number, relation: True),
     )
-    assert GraphPlanner.listed_under(planner, "clue", "Keld Prize") == "won"  # type: ignore[arg-type]
+    assert GraphPlanner.listed_under(planner, clue, "Keld Prize") == "won"
     fan.unread = 2
-    assert GraphPlanner.listed_under(planner, "clue", "Keld Prize") is None  # type: ignore[arg-type]
+    assert GraphPlanner.listed_under(planner, clue, "Keld Prize") is None
 
 
 def test_a_candidate_whose_page_was_read_is_not_announced(pages: Played) -> None:
@@ -235,7 +239,9 @@ def test_things_that_the_question_names_are_no_candidates(pages: Played) -> None
 
 
 def test_another_region_of_a_like_name_refutes() -> None:
-    stated = lambda clue, sentence, **ends: "a mountain in" in sentence.text  # noqa: E731
+    def stated(clue: Any, sentence: Any, **ends: Any) -> bool:
+        return "a mountain in" in sentence.text
+
     clue = SimpleNamespace(span=None, cue="lies in")
     chooser: Any = SimpleNamespace(
         says=stated,
@@ -313,9 +319,9 @@ def test_a_thing_is_corrected_by_what_is_said_of_it() -> None:
         state: Any = SimpleNamespace(
             reading=SimpleNamespace(clues=[clue]), dismissed={(0, "d")}, seen=SimpleNamespace(documents={"d": page})
         )
-        own = SimpleNamespace(text="945", sentence=passages_of("It was founded in 945.", "k", "Keld", 1)[0])
+        own: Any = SimpleNamespace(text="945", sentence=passages_of("It was founded in 945.", "k", "Keld", 1)[0])
         said = Thoughts("When?", derive_generator(1, "corrected"), terse=False)
-        CredibilityCheck(state, {}).corrects(0, own, said)  # type: ignore[arg-type]
+        CredibilityCheck(state, {}).corrects(0, own, said)
         assert bool(said) is claimed
 
 

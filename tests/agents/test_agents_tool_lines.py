@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 from tool_tasks import bags, opened
 
@@ -28,8 +30,14 @@ def builder(*history: Step) -> TurnBuilder:
     schema = {"type": "object", "properties": {"issue": {"type": "string"}}, "required": ["issue"]}
     tools = tuple(ToolSchema(name=name, description="-", parameters=schema) for name in (WATCH, ASSIGN, "get_issue"))
     prompt = Prompt(system="", question="It is about Hilde Mensah and PAY-40.", tools=tools)
-    view = PlanView(plan_of(TASK), prompt.question, (WATCH, ASSIGN), history)  # type: ignore[arg-type]
+    view = PlanView(plan_of(TASK), prompt.question, (WATCH, ASSIGN), history)
     return TurnBuilder(TASK, prompt, history, derive_generator(7, "lines"), view)
+
+
+def all_done(view: PlanView) -> None:
+    """As if every call of the plan had been made."""
+    done = cast("dict[int, Any]", view.done)
+    done |= dict.fromkeys(range(len(view.plan.calls)), view.made[0])
 
 
 @pytest.mark.parametrize(("tool", "tells"), [(WATCH, False), (ASSIGN, True)])
@@ -53,11 +61,11 @@ def test_a_line_that_stood_there_shows_no_change(seen: str) -> None:
     changed = step(ASSIGN, "PAY-40: Hilde Mensah.", issue="PAY-40", member_id="U6568")
     again = step("get_issue", PAGE, issue="PAY-40")
     done = builder(before, changed, again)
-    done.view.done.update(dict.fromkeys(range(9), done.view.made[0]))  # type: ignore[misc]
+    all_done(done.view)
     done.react(())
     assert "Reporter" not in done.thoughts.text()
     told = builder(before, changed, step("get_issue", PAGE.replace("nobody", "Hilde Mensah (U6568)"), issue="PAY-40"))
-    told.view.done.update(dict.fromkeys(range(9), told.view.made[0]))  # type: ignore[misc]
+    all_done(told.view)
     told.react(())
     assert ("Assignee: Hilde Mensah (U6568)" in told.thoughts.text()) is (seen == PAGE)
 

@@ -35,8 +35,7 @@ def test_twenty_five_tasks_of_several_shapes_from_one_file(
     assert len(tasks) == 25
     assert len({task.shape for task in tasks}) >= shapes
     teacher = [row for row in dataset_rows("trajectories") if row.role == "teacher"]
-    # Where it opens two pages at once, it may leave one out, and such a run is dropped.
-    assert sum(bool(row.success) for row in teacher) >= 23
+    assert sum(bool(row.success) for row in teacher) >= 24
     assert validate(built.path) == []
     assert audit(built.path).violations == ()
 

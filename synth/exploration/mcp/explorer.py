@@ -262,7 +262,7 @@ class McpAttempt:
         )
 
 
-@versioned(35)
+@versioned(36)
 def mcp_explorer(*, environment: McpEnvironment, **options: Any) -> McpExplorable:
     """``options`` are those of :class:`ExplorationConfig`; ``book`` is the text of a book.
 

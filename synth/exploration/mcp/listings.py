@@ -1,9 +1,9 @@
-"""Things that a server lists: by what people name them, by what its tools take them, and what is told of each.
+"""Things that a server lists: what people call them, which key its tools take, and what can be asked about them.
 
-A tool without arguments that answers with JSON shows lists of objects. What of an object tells it from the others in
-words is its name, what other tools ask for is its key, and a field that both a list and an argument have says which
-values the argument may take. Names of fields and arguments are compared as servers write them: ``taskId``, ``task_id``
-and the ``id`` of what stands under ``tasks`` are the same.
+Tools that need no arguments and answer with JSON show lists of objects. A field that tells the objects apart in words
+is their name; a field that other tools take as an argument is their key; and where an argument has the name of a field,
+the values of the field are choices for it. Names are compared regardless of spelling: ``taskId``, ``task_id`` and the
+``id`` of an object under ``tasks`` are the same.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ _MAKES = frozenset(_LISTS["making_verbs"])
 _NAMES = tuple(_LISTS["naming_fields"])
 _KEYS = frozenset({"id", "uuid", "guid", "key", "number", "slug", "code", "ref", "reference"})
 _LONGEST = 80
-"""Characters of a name; of a value that is asked for or chosen."""
+"""Characters of a name, an answer or a choice."""
 _FEWEST = 2
-"""Things of a list that is worth asking about."""
+"""Objects that a list must have to be asked about."""
 _MOST_CHOICES = 8
-"""Different values of a field that is a choice among some."""
+"""Values of a field that count as choices."""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
-"""A time to the second: no answer that anybody would ask for in words."""
+"""A time to the second: people don't ask for it."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Things of one kind that a look at the servers shows."""
+    """A list of objects of one kind."""
 
     tool: str
     each: str
-    """The way to them (:attr:`synth.exploration.mcp.book.Record.each`)."""
+    """The path to them (:attr:`synth.exploration.mcp.book.Record.each`)."""
     noun: str
     """One of them: "task"."""
     name: str
-    """The field by which people name one; all have it, and no two the same."""
+    """The field that is their name: all have it, and no two share a value."""
     things: tuple[Mapping[str, str], ...]
     choices: Mapping[str, tuple[str, ...]]
-    """Field that is a list of texts -> those that are there."""
+    """Field that holds a list of texts -> all texts in it."""
 
     @property
     def record(self) -> Record:
         return Record(tool=self.tool, each=self.each, names=self.name)
 
     def field_of(self, argument: str, tool: str) -> str | None:
-        """The field that an argument of ``tool`` takes to say which one is meant; None where it takes none."""
+        """The field whose value ``argument`` of ``tool`` takes, None where it is no key or name of these objects."""
         wanted, about = squeezed(argument), squeezed(self.noun)
         said = {singular(word) for word in words_of(tool)}
         made = bool(_MAKES & said)  # then its name is a new one
@@ -71,7 +71,7 @@ class Listing:
         return self.name if wanted == about and not made else None
 
     def asked(self) -> Iterator[str]:
-        """Fields worth a question: plain, not the name or a key, and not the same for all."""
+        """Fields worth a question: plain values, neither name nor key, not the same for all."""
         for field in self._plain():
             values = {thing[field] for thing in self.things if field in thing}
             plain = squeezed(field)
@@ -83,7 +83,7 @@ class Listing:
                 yield field
 
     def values_of(self, argument: str) -> tuple[str, ...]:
-        """What an argument of the same name as a field may be, where that is a choice among some."""
+        """Choices for an argument that has the name of a field."""
         wanted = squeezed(argument)
         for field, values in self.choices.items():
             if squeezed(field) == wanted:
@@ -104,7 +104,7 @@ class Listing:
 
 
 def listings(answers: Mapping[str, str]) -> list[Listing]:
-    """What calls without arguments listed; innermost things first, for a task says more than the request it is in.
+    """All lists in the answers, the innermost first: a task says more than the request that it belongs to.
 
     Args:
         answers: Tool -> its answer.
@@ -123,7 +123,7 @@ def listings(answers: Mapping[str, str]) -> list[Listing]:
 
 
 def _ways(value: Any, way: str) -> Iterator[str]:
-    """Ways to lists of objects."""
+    """Paths to lists of objects."""
     if isinstance(value, dict):
         for name, item in value.items():
             if "." not in name and "[" not in name:
@@ -155,7 +155,7 @@ def _listing(tool: str, way: str, content: str, value: Any) -> Listing | None:
 
 
 def _items(value: Any, way: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """The objects themselves, without what stands around them."""
+    """The objects themselves, without the fields of what holds them."""
     if not way:
         if isinstance(value, dict):
             yield value
@@ -177,13 +177,13 @@ def _noun(way: str, tool: str) -> str:
 
 
 def _names(fields: set[str], noun: str) -> list[str]:
-    """Fields that may be names, the likeliest first."""
+    """Fields that may be the name, the likeliest first."""
     usual = [field for name in _NAMES for field in sorted(fields) if squeezed(field) in (name, squeezed(noun) + name)]
     return [*usual, *sorted(field for field in fields if field not in usual)]
 
 
 def _names_all(field: str, shown: Sequence[Mapping[str, str]]) -> bool:
-    """Whether it reads like a name and tells all of them apart."""
+    """Whether ``field`` reads like a name and tells all objects apart."""
     values = [thing.get(field, "") for thing in shown]
     return (
         len(values) >= _FEWEST
@@ -197,18 +197,18 @@ def _names_all(field: str, shown: Sequence[Mapping[str, str]]) -> bool:
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name as programs write them: ``mark_task_done``, ``taskId``."""
+    """The words of an identifier: ``mark_task_done``, ``taskId``."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.split("__")[-1])
     return re.sub(r"[^A-Za-z0-9]+", " ", spaced).lower().split()
 
 
 def squeezed(name: str) -> str:
-    """The same for ``taskId``, ``task_id`` and "task ID"."""
+    """An identifier without its spelling: ``taskId`` and ``task_id`` are ``taskid``."""
     return "".join(words_of(name))
 
 
 def unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of a value that may be null the schema of what it is else; any other as it is."""
+    """The schema of a nullable value without null; any other as it is."""
     options = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(options, list) and "type" not in schema:
         real = [one for one in options if isinstance(one, dict) and one.get("type") != "null"]

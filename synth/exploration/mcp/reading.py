@@ -1,4 +1,4 @@
-"""What servers answer, as values: JSON, several JSON values one behind the other, or what Python prints of a list."""
+"""Answers of servers as values: JSON, several JSON values in a row, or a list as Python prints it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["value_of"]
 
 _LONGEST = 200_000
 """Characters that are read as Python's."""
-_BLANKS = re.compile(r"\s*")
+_MARK = re.compile(r"\S")
 
 
 def value_of(content: str) -> Any:
     """The value that an answer is.
 
-    The SDK gives each item of a list a block of its own, so that its answer is JSON behind JSON; and some servers
-    print rows as Python does.
+    The Python SDK sends each item of a list in a block of its own, which makes the answer one JSON value after
+    another; other servers print rows as Python does.
 
     Raises:
-        ValueError: it is no such value.
+        ValueError: it is none of these.
     """
     try:
         return json.loads(content)
@@ -44,10 +44,9 @@ def _several(content: str) -> list[Any]:
     """All values of ``content``; none where anything else stands in it."""
     decoder, found, at = json.JSONDecoder(), [], 0
     try:
-        while at < len(content):
-            value, at = decoder.raw_decode(content, at)
+        while mark := _MARK.search(content, at):
+            value, at = decoder.raw_decode(content, mark.start())
             found.append(value)
-            at += len(_BLANKS.match(content, at)[0])  # type: ignore[index]  # it matches nothing, too
     except (ValueError, RecursionError):
         return []
     return found

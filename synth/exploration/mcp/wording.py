@@ -1,7 +1,7 @@
-"""How a tool of a server is asked for in words, where nobody has written a book.
+"""Requests in words for a server's tools, where there is no book.
 
-What a server says of a tool is data that somebody else wrote. It gets into a request only as a plain phrase, and not
-at all where the tool is suspicious; it is never followed.
+A server's own description of a tool is untrusted text. It gets into a request as a plain phrase at most, and not at
+all where the tool is suspicious; it is never followed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def phrase(environment: McpEnvironment, tool: ToolSchema) -> str:
 
 
 def asks_of(what: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ways to ask for what :func:`phrase` says, with the values of its arguments."""
+    """Ways to ask for ``what`` (:func:`phrase`) with given arguments."""
     named = list(_named(arguments))
     listed = ", ".join(f"{name} “{hole}”" for name, hole in named)
     with_ = " and ".join(f"“{hole}” as the {name}" for name, hole in named)
@@ -51,7 +51,7 @@ def asks_of(what: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def questions_of(tool: ToolSchema, arguments: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Ways to ask what a tool gives as ``key``."""
+    """Ways to ask for the value that a tool returns as ``key``."""
     wanted = " ".join(words_of(key))
     given = " and ".join(f"{name} “{hole}”" for name, hole in _named(arguments))
     what = " ".join(words_of(tool.name))
@@ -63,11 +63,11 @@ def questions_of(tool: ToolSchema, arguments: Mapping[str, Any], key: str) -> tu
 
 
 def about_thing(what: str, tool: str, listing: Listing, hole: str) -> str:
-    """``what`` a tool does, of one thing of a list: "delete the task “{task.name}”".
+    """``what`` (:func:`phrase`) applied to one object of a list: "delete the task “{task.name}”".
 
     Args:
         what: :func:`phrase` of the tool.
-        hole: Stands for the thing's name.
+        hole: The template's hole for its name.
     """
     noun, thing = listing.noun, f"the {listing.noun} “{hole}”"
     words = words_of(tool)
@@ -87,7 +87,7 @@ def about_thing(what: str, tool: str, listing: Listing, hole: str) -> str:
 
 
 def setting_of(argument: str, listing: Listing, hole: str, value: str) -> tuple[str, ...]:
-    """Ways to ask that a field of one thing be another."""
+    """Ways to ask for another value of a field."""
     field, thing = _told(argument, listing), f"the {listing.noun} “{hole}”"
     return (
         f"set the {field} of {thing} to “{value}”",
@@ -97,7 +97,7 @@ def setting_of(argument: str, listing: Listing, hole: str, value: str) -> tuple[
 
 
 def questions_on_thing(field: str, values: Sequence[str], listing: Listing, hole: str) -> tuple[str, ...]:
-    """Ways to ask for a field of one thing of a list, which has one of ``values``."""
+    """Ways to ask for a field of one object; ``values`` are those that objects have."""
     told, thing = _told(field, listing), f"the {listing.noun} “{hole}”"
     if when := _WHEN.fullmatch(told):
         return (f"When was {thing} {when[1]}?", f"Could you look up when {thing} was {when[1]}?")
@@ -113,7 +113,7 @@ def questions_on_thing(field: str, values: Sequence[str], listing: Listing, hole
 
 
 def _told(field: str, listing: Listing) -> str:
-    """A field as people say it."""
+    """A field in plain words."""
     words = [_SPELLED_OUT.get(word, word) for word in words_of(field)]
     return " ".join(words).removeprefix(f"{listing.noun} ")
 

@@ -28,8 +28,8 @@ class WorldTasksConfig(Described):
     }
     """Weights of the shapes of questions among the candidates. What is accepted also depends on how many of each pass
     the checks: these weights make about half of the tasks compositions and conjunctions. A shape that is left out or
-    has weight 0 is not asked. Nobody asks like a ``cycle`` ("Someone died in X. Another person was born ..."), so it is
-    asked only where it is named here."""
+    has weight 0 is not asked. People don't ask riddles like ``cycle`` ("Someone died in X. Another person was born
+    ..."), so it has to be named here."""
     obfuscation: dict[int, float] = {0: 0.6, 1: 0.15, 2: 0.15, 3: 0.1}
     """Weights of the levels of obfuscation of compositions and conjunctions (OpenSeeker, arXiv 2603.15594): 0 = all
     that a question starts from is named, 1 = dates and numbers are blurred ("in the 1870s"), 2 = one named entity is

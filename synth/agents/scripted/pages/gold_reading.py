@@ -47,7 +47,7 @@ class GoldReading(GoldPageTurning):
         return None if says is None or hop is None else says(sentence.text, hop.relation, hop.forward, **ends)
 
     def denies(self, clue: int, sentence: Passage, name: str = "") -> bool:
-        # Who was somebody's pupil is not his mentor, though both are told in the same words.
+        # A pupil is not the mentor, though one sentence tells both.
         return self._says(clue, sentence, source=name) is False
 
     def states_line(self, clue: int, sentence: Passage) -> bool:

@@ -199,7 +199,7 @@ class PageNarration(LongDocuments):
 
     def _above(self, chosen: Hit) -> str | None:
         """The title of the best result of the last turn's search that brought up ``chosen``; empty where it is that,
-        None where none did: nobody goes by the order of an older list."""
+        None where none did: the order of an older list is no guide."""
         for search in reversed(self.seen.searches):
             if search.turn == self.seen.turns - 1 and any(hit.document == chosen.document for hit in search.hits):
                 first = search.hits[0]

@@ -72,11 +72,16 @@ class PageReader(Queries):
                 return self._settle(number, page, option)
             if page.unread is not None and self.chooser.reads_on(number, page):
                 return self.read_on(number, page, [*self._others(number), name])
-            if self._just_read(page) and not self.chooser.states(number, page):
+            if self._is_unspoken(page) and not self.chooser.states(number, page):
                 beside = self.chooser.of_kind(number, name, page)[:_NAMED]
                 intent = "silent_beside" if beside else "silent"
                 self.thoughts.add(intent, title=short(page.title), names=listed(beside))
         return self._from_the_other_end(number, clue, name, page)
+
+    def _is_unspoken(self, page: SeenDocument) -> bool:
+        """Whether no thought has named it since it was read: of two pages that are opened at once one comes later."""
+        since = self.seen.thoughts[page.turns[-1] + 1 :]
+        return not any(short(page.title) in thought for thought in since)
 
     def source_page(self, number: int, name: str, hint: str | None) -> SeenDocument | list[Call] | None:
         """The page of ``name`` if it was read; else the calls that lead to it; None when it can't be found."""

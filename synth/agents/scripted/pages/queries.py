@@ -18,7 +18,7 @@ _ASKED = re.compile(r"\b(?:which|what|this) ([a-z]+)\b(?! of\b)", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:an?|the|one|which|what|this) ([a-z]+)(?:,| that| which| who)*\s*$", re.IGNORECASE)
 _NO_KIND = FUNCTION_WORDS | {"person", "people", "one", "ones", "thing", "kind", "name", "certain", "several"}
 _WORDS = 4
-"""Words of a condition that go into a query: nobody types the whole question."""
+"""Words of a condition that go into a query: people don't type the whole question."""
 Query = tuple[str, int | None]
 """Words to search for, and how many results (None = as many as it gives)."""
 

@@ -83,7 +83,7 @@ def _swaps(
         rivals = thought if says(("candidates",), thought) else ""
         others = [item for item in seen if item.target.split("#", 1)[0] not in fine and not names(rivals, item.name)]
         others = [item for item in others if not same_words(item.name, old) and _unread(run, step, item)]
-        # Nobody takes a mountain for a river, unless a line was misread; but then it is quoted.
+        # A mountain is taken for a river only where a line was misread, and then that line is quoted.
         quoted = bool(quotes(thought))
         others = [item for item in others if quoted or folder_of(item.target) == folder_of(value)]
         for item in likely(others, old, value, generator):
