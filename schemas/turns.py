@@ -10,7 +10,16 @@ from collections.abc import Mapping, Sequence
 from synth.schemas.adp import Action, ApiAction, CodeAction, ContentItem, TextObservation
 from synth.schemas.row import JsonObject
 
-__all__ = ["action_kind", "bare_actions", "full_actions", "full_arguments", "speaker_named", "speakers", "turn_ranges"]
+__all__ = [
+    "action_kind",
+    "bare_actions",
+    "full_actions",
+    "full_arguments",
+    "speaker_named",
+    "speakers",
+    "turn_ranges",
+    "turns_within",
+]
 
 
 def turn_ranges(content: Sequence[ContentItem]) -> tuple[tuple[int, int], ...]:
@@ -26,6 +35,23 @@ def turn_ranges(content: Sequence[ContentItem]) -> tuple[tuple[int, int], ...]:
     if start is not None:
         ranges.append((start, len(content)))
     return tuple(ranges)
+
+
+def turns_within(content: Sequence[ContentItem], *, recorded: bool = False) -> tuple[int, int]:
+    """How many turns an agent may have taken for it, at least and at most.
+
+    A message may be a turn that nothing answers, with the next one right behind it. Calls made at once are one turn.
+
+    Args:
+        recorded: Whether it was read from a log, which may leave out the answers to calls.
+    """
+    ranges = turn_ranges(content)
+    more = (
+        end - at - 1
+        for at, end in ranges
+        if recorded or not all(isinstance(item, ApiAction) for item in content[at:end])
+    )
+    return len(ranges), len(ranges) + sum(more)
 
 
 def speaker_named(item: ContentItem) -> str | None:

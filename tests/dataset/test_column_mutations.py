@@ -29,7 +29,7 @@ SHOWN = {"steps.criticality.alternative"}
 """Unseen only where two alternatives have the same counts: test_step_mutations.py makes them."""
 DATASETS: dict[str, dict[str, Any]] = {
     "world-search": {
-        "tasks": 8,
+        "tasks": 10,
         "settings": {
             "source.entities": 300,
             "contexts.budgets": [8192],

@@ -24,7 +24,7 @@ from synth.schemas.adp import (
 )
 from synth.schemas.preferences import PairKind, PreferenceRow, Strength, selected_by_default, swap
 from synth.schemas.steps import Behaviour, Criticality, FailureClass, LabelReason
-from synth.schemas.turns import action_kind, bare_actions, turn_ranges
+from synth.schemas.turns import action_kind, bare_actions, turn_ranges, turns_within
 
 CALL = ApiAction(function="open", kwargs={"page": 1}, tool_call_id="a", reasoning_content="I read it.")
 SEEN = TextObservation(content="text", source="environment", tool_call_id="a")
@@ -50,6 +50,13 @@ def test_turns_of_some_contents() -> None:
     assert turn_ranges((ASKED,)) == ()
     assert turn_ranges((CALL,)) == ((0, 1),)
     assert turn_ranges((ASKED, CALL, RUN, SEEN, SEEN, SAID)) == ((1, 3), (5, 6))
+
+
+def test_calls_at_once_are_one_turn_and_a_message_may_be_one_of_its_own() -> None:
+    assert turns_within(()) == (0, 0)
+    assert turns_within((ASKED, CALL, CALL, SEEN, SEEN, SAID)) == (2, 2)
+    assert turns_within((ASKED, SAID, CALL, SEEN, SAID)) == (2, 3)
+    assert turns_within((ASKED, CALL, CALL, SEEN), recorded=True) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from synth.dataset.rules.rules import Known, Place, rule
 from synth.environments.answers import final_answer
 from synth.models.parse import MOST_LOGPROB
 from synth.schemas.adp import (
-    Action,
     AdpError,
     ApiAction,
     CodeAction,
@@ -32,7 +31,7 @@ from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, Side,
 from synth.schemas.summaries import Shown
 from synth.schemas.trajectories import RECORDED, StopReason, TrajectoryRow
 from synth.schemas.trees import Grown
-from synth.schemas.turns import action_kind, turn_ranges
+from synth.schemas.turns import action_kind, turn_ranges, turns_within
 
 __all__ = ["RUN_RULES", "Continuations", "Runs", "Steps"]
 
@@ -126,9 +125,8 @@ def ending(row: TrajectoryRow | ContinuationRow, known: Known) -> Iterator[str]:
     """How it ended and how long it is follow from its content."""
     if row.success != (row.verdict.correct is True):
         yield f"success: {row.success}, but the verdict says {row.verdict.correct}"
-    turns = len(turn_ranges(row.content))
-    actions = sum(isinstance(item, Action) for item in row.content)
-    if not turns <= row.turns <= actions:
+    turns, most = turns_within(row.content, recorded=row.provenance.backend == RECORDED)
+    if not turns <= row.turns <= most:
         yield f"turns: {row.turns}, but the content holds {turns}"
     last = row.content[-1] if row.content else None
     if row.stop_reason is StopReason.ANSWERED:
@@ -280,7 +278,7 @@ def step_of_run(row: StepRow, known: Known) -> Iterator[str]:
     "steps",
     "criticality.alternative criticality.difference criticality.alternative_successes criticality.alternative_n "
     "criticality.original_successes criticality.original_n criticality.verified criticality.policy_draws "
-    "criticality.alternative_draws criticality.original_draws",
+    "criticality.alternative_draws",
 )
 def criticality(row: StepRow, known: Known) -> Iterator[str]:
     """Counts, difference and interval fit each other, and a verified step speaks against what was recorded."""

@@ -51,7 +51,7 @@ def hashed_truth(truth: GroundTruth, known: Known) -> str:
     "tasks",
     "candidate_index shape walk.shape difficulty.hops question answer answer_aliases answer_kind answer_parts[] "
     "answer_ordered environment obfuscation licence walk.hops[].target.id walk.hops[].target.name "
-    "walk.hops[].target.aliases walk.hops[].target.kind walk.operations[].bound",
+    "walk.hops[].target.aliases walk.hops[].target.kind",
 )
 def task_facts(row: Task, known: Known) -> Iterator[str]:
     """A candidate gives one task, its difficulty counts its own walk, and rows made of it repeat what it says."""
