@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -35,6 +36,8 @@ _GRAM = (3, 4)
 """Lengths of the character n-grams of a word, its edges marked."""
 _REMEMBERED = 1 << 14
 """Word vectors kept in memory: 24 MiB."""
+_TOGETHER = 16
+"""Texts whose new words get their vectors at once."""
 _BATCH = 32
 """Texts per call of a model, always: other shapes give other last bits."""
 
@@ -72,7 +75,8 @@ class HashedEncoder:
 
     def __init__(self) -> None:
         self._idf: Floats | None = None
-        self._words: dict[str, Floats] = {}
+        self._row_of: dict[str, int] = {}
+        self._reserve(_REMEMBERED)
 
     def fit(self, texts: Iterable[str]) -> dict[str, NDArray[Any]]:
         """Document frequencies: ``frequency (262144,) uint32`` and ``sizes (3,)``: texts, dim, tokenizer version."""
@@ -109,48 +113,78 @@ class HashedEncoder:
         if self._idf is None:
             raise RuntimeError(f"{self.name} knows no corpus yet: fit or load it")
         out = np.zeros((len(texts), _DIM), dtype=np.float32)
-        for row, text in enumerate(texts):
-            counts = Counter(tokenize(text))
-            if not counts:
-                continue
-            words = sorted(counts)
-            weights = np.array(
-                [(1 + math.log(counts[word])) * self._idf[_bucket(word)] for word in words], dtype=np.float32
-            )
-            # A sum of numpy in a fixed order: a BLAS product may differ in its last bits between machines.
-            total = (weights[:, None] * np.stack([self._word(word) for word in words])).sum(axis=0)
-            length = float(np.sqrt((total.astype(np.float64) ** 2).sum()))
-            if length > 0:
-                out[row] = total / np.float32(length)
+        for start in range(0, len(texts), _TOGETHER):
+            found = [Counter(tokenize(text)) for text in texts[start : start + _TOGETHER]]
+            self._learn({word for counts in found for word in counts})
+            for at, counts in enumerate(found, start):
+                words = sorted(counts)
+                rows = [self._row_of[word] for word in words]
+                often = np.array([1 + math.log(counts[word]) for word in words], dtype=np.float32)
+                weights = often * self._idf[self._buckets[rows]]
+                # A sum of numpy in a fixed order: a BLAS product may differ in its last bits between machines.
+                total = (weights[:, None] * self._vectors[rows]).sum(axis=0)
+                length = float(np.sqrt((total.astype(np.float64) ** 2).sum()))
+                if length > 0:
+                    out[at] = total / np.float32(length)
         return out
 
-    def _word(self, word: str) -> Floats:
-        known = self._words.get(word)
-        if known is None:
-            marked = f"<{word}>"
-            grams = [marked[i : i + n] for n in _GRAM for i in range(len(marked) - n + 1)]
-            spelling = np.sum([_feature(f"c:{gram}") for gram in grams], axis=0, dtype=np.float32) if grams else 0.0
-            known = _feature(f"w:{word}") + np.float32(_SPELLING / math.sqrt(max(1, len(grams)))) * spelling
-            if len(self._words) >= _REMEMBERED:
-                self._words.clear()
-            self._words[word] = known
-        return known
+    def _learn(self, words: set[str]) -> None:
+        """Make the vectors of those of ``words`` that have none yet."""
+        new = sorted(words - self._row_of.keys())
+        if len(self._row_of) + len(new) > len(self._vectors):
+            self._row_of.clear()
+            new = sorted(words)
+            if len(new) > len(self._vectors):
+                self._reserve(len(new))
+        if new:
+            rows = range(len(self._row_of), len(self._row_of) + len(new))
+            self._row_of.update(zip(new, rows, strict=True))
+            self._buckets[rows.start : rows.stop] = [_bucket(word) for word in new]
+            self._vectors[rows.start : rows.stop] = _word_vectors(new)
+
+    def _reserve(self, words: int) -> None:
+        self._buckets: NDArray[np.int64] = np.empty(words, dtype=np.int64)
+        self._vectors: Floats = np.empty((words, _DIM), dtype=np.float32)
+
+
+def _word_vectors(words: Sequence[str]) -> Floats:
+    marked = [f"<{word}>" for word in words]
+    grams = [[f"c:{one[i : i + n]}" for n in _GRAM for i in range(len(one) - n + 1)] for one in marked]
+    weights = np.array([_SPELLING / math.sqrt(max(1, len(own))) for own in grams], dtype=np.float32)
+    return _feature_sums([[f"w:{word}"] for word in words]) + weights[:, None] * _feature_sums(grams)
 
 
 def _bucket(word: str) -> int:
     return crc32(f"df:{word}".encode()) % _BUCKETS
 
 
-def _feature(name: str) -> Floats:
-    """The column of a feature: ``_SIGNS`` places with +1 or -1, scaled to length 1 (about: places may meet)."""
-    vector = np.zeros(_DIM, dtype=np.float32)
-    raw = name.encode()
-    for number in range(_SIGNS):
-        drawn = crc32(raw, number + 1)
-        # crc32 is linear: without a multiplication, draws of one name would move together.
-        drawn = (drawn * 0x9E3779B1 ^ (drawn >> 15)) & 0xFFFFFFFF
-        vector[(drawn >> 1) % _DIM] += 1.0 if drawn & 1 else -1.0
-    return vector / np.float32(math.sqrt(_SIGNS))
+def _feature_sums(groups: Sequence[Sequence[str]]) -> Floats:
+    """The sum of the columns of each group of features ``(len(groups), 384)``. A column has ``_SIGNS`` places with +1
+    or -1, scaled to length 1 (about: places may meet)."""
+    raw = [name.encode() for names in groups for name in names]
+    hashes = np.array([crc32(one) for one in raw], dtype=np.uint64)
+    lengths = [len(one) for one in raw]
+    starts = np.array([_starts(length) for length in range(max(lengths, default=0) + 1)], dtype=np.uint64)
+    drawn = hashes[:, None] ^ starts[lengths]
+    # crc32 is linear: without a multiplication, draws of one name would move together.
+    drawn = (drawn * np.uint64(0x9E3779B1) ^ (drawn >> np.uint64(15))) & np.uint64(0xFFFFFFFF)
+    places = ((drawn >> np.uint64(1)) % np.uint64(_DIM)).astype(np.int64)
+    signs = np.where(drawn & np.uint64(1), 1.0, -1.0)
+    # What meets in a column is summed before it is scaled, and columns are added in order: sums of floats depend on it.
+    touched, entry = np.unique(np.arange(len(raw))[:, None] * _DIM + places, return_inverse=True)
+    values = np.bincount(entry.ravel(), weights=signs.ravel()).astype(np.float32) / np.float32(math.sqrt(_SIGNS))
+    group = np.repeat(np.arange(len(groups)), [len(names) for names in groups])
+    sums = np.zeros((len(groups), _DIM), dtype=np.float32)
+    np.add.at(sums, (group[touched // _DIM], touched % _DIM), values)
+    return sums
+
+
+@lru_cache(maxsize=1024)
+def _starts(length: int) -> tuple[int, ...]:
+    """What crc32 started with 1, 2, ... ``_SIGNS`` differs by from crc32 started with 0, for any ``length`` bytes: it
+    is linear, so one pass over a name gives all its hashes."""
+    zeros = bytes(length)
+    return tuple(crc32(zeros, number + 1) ^ crc32(zeros) for number in range(_SIGNS))
 
 
 class SentenceEncoder:
@@ -195,13 +229,13 @@ class SentenceEncoder:
         return np.asarray(found, dtype=np.float32).reshape(len(texts), self.dim)
 
 
-@versioned(1)
+@versioned(2)
 def hashed_encoder() -> HashedEncoder:
     """The default encoder."""
     return HashedEncoder()
 
 
-@versioned(1)
+@versioned(2)
 def sentence_encoder(*, model: str, revision: str | None = None) -> SentenceEncoder:
     """A sentence-transformers model. Raises InputError when the extra or the model is missing."""
     return SentenceEncoder(model, revision)

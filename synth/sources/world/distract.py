@@ -61,6 +61,7 @@ class WrittenClaim:
         return self.stated == self.true
 
 
+@lru_cache
 def claims(name: str) -> tuple[Sentence, ...]:
     """The sentences of a relation that can be said about any subject by name, alone."""
     return tuple(sentence for sentence in map(compiled, RELATIONS[name].sentences) if _plain(sentence))
@@ -73,12 +74,14 @@ def _plain(sentence: Sentence) -> bool:
 
 def related(world: World, ordinal: int) -> tuple[str, ...]:
     """Functional relations by which the entity has an object that its own page states, in the schema's order."""
-    kind = world.kind_of(ordinal)
-    return tuple(
-        name
-        for name in page_plan(kind).forward
-        if RELATIONS[name].functional and claims(name) and object_of(world, name, ordinal) is not None
-    )
+    names = _sayable(world.kind_of(ordinal))
+    return tuple(name for name in names if object_of(world, name, ordinal) is not None)
+
+
+@lru_cache
+def _sayable(kind: str) -> tuple[str, ...]:
+    """Functional relations that a page of the kind states and that can be said alone."""
+    return tuple(name for name in page_plan(kind).forward if RELATIONS[name].functional and claims(name))
 
 
 def object_of(world: World, name: str, ordinal: int) -> int | str | None:
