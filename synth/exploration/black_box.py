@@ -13,6 +13,7 @@ import numpy as np
 
 from synth.environments.contract import ID_ARGUMENTS, Environment, Episode
 from synth.environments.rendering import find_links
+from synth.exploration.argument_schemas import spelled_out
 from synth.exploration.walks import Coverage, Explored, pick
 from synth.identity import canonical_json
 
@@ -27,7 +28,7 @@ class SeenProposer:
     """Arguments from values that this walk has seen."""
 
     def __init__(self, environment: Environment, hints: Iterable[str] = ()) -> None:
-        self._tools = {tool.name: tool for tool in environment.tools()}
+        self._schemas = {tool.name: spelled_out(tool.parameters) for tool in environment.tools()}
         self._pool = _Pool(hints)
 
     def tool(self, episode: Episode, generator: np.random.Generator) -> str | None:
@@ -36,7 +37,7 @@ class SeenProposer:
     def arguments(
         self, tool: str, episode: Episode, coverage: Coverage, generator: np.random.Generator
     ) -> dict[str, Any] | None:
-        schema = self._tools[tool].parameters
+        schema = self._schemas[tool]
         required = set(schema.get("required", ()))
         found: dict[str, Any] = {}
         for name, spec in sorted(schema.get("properties", {}).items()):

@@ -25,6 +25,7 @@ pytest.importorskip("mcp", reason="extra mcp")
 from stand_ins.mcp_server import command
 
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
+from synth.environments.mcp.tools import result_text
 
 pytestmark = pytest.mark.thorough
 
@@ -203,6 +204,8 @@ def test_structured_content_is_shown_once(everything: McpEnvironment) -> None:
     assert nothing.content == "(The tool gave an empty result.)"
     (rows,) = do(everything, ("rows", {}))
     assert rows.content == '{"id": 1}\n{"id": 2}'
+    text = '{"tasks": []}'  # what a tool returns as a text of its own making
+    assert result_text([{"type": "text", "text": text}], {"result": text}, replace={}, max_chars=1_000) == text
 
 
 def test_fifty_megabytes_are_cut_and_counted(everything: McpEnvironment) -> None:

@@ -25,13 +25,16 @@ pytest.importorskip("mcp", reason="extra mcp")
 from stand_ins.mcp_server import command
 
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
+from synth.exploration.argument_schemas import spelled_out
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.mcp.book import Book, Record, load_book, shipped_books, things
-from synth.exploration.mcp.described import described_book, survey
+from synth.exploration.mcp.described import described_book
 from synth.exploration.mcp.explorer import McpExplorable, book_for
-from synth.exploration.mcp.listings import listings
+from synth.exploration.mcp.listings import Listing, listings
 from synth.exploration.mcp.planning import request
 from synth.exploration.mcp.reading import value_of
+from synth.exploration.mcp.signatures import signature_of
+from synth.exploration.mcp.survey import Survey, survey
 from synth.exploration.mcp.trials import typed
 from synth.exploration.mcp.wording import about_thing, phrase, questions_on_thing
 from synth.exploration.pipeline import Exploration, leaves
@@ -287,6 +290,17 @@ def test_what_a_server_lists_is_spoken_of_by_name() -> None:
     assert {plan.outcome for plan in plans} == {"answered", "done"}
 
 
+def test_a_tool_that_the_survey_never_called_is_tried_on_what_is_listed() -> None:
+    chores = open_mcp(servers={"home": {"command": command("chores")}}, replay_safe=True)
+    names = [tool.name for tool in chores.tools()]
+    found = Survey({"chore_list": ()}, tuple(name for name in names if name != "chore_list"), frozenset())
+    book = described_book(chores, found, {})
+    assert any(move.asks[0].startswith("How many minutes does the chore") for move in book.moves)
+    assert {probe.tool for probe in book.probes} == {"chore_list", "chore_get"}
+    assert not any(move.tool == "chore_get" for move in book.moves)
+    assert any(move.tool == "chore_delete" for move in book.moves), "its name does not say that it reads"
+
+
 @pytest.mark.parametrize(
     ("content", "value"),
     [
@@ -312,11 +326,17 @@ class _Holes(dict[str, str]):
         return type("Hole", (), {"__getattr__": lambda _, part: f"{key}.{part}", "__format__": lambda _, __: key})()
 
 
+def _listed(**answers: Any) -> list[Listing]:
+    """What tools list that answer so: texts as they are, other values as JSON."""
+    told = {tool: value if isinstance(value, str) else json.dumps(value) for tool, value in answers.items()}
+    return listings(((tool, {}), content) for tool, content in told.items())
+
+
 def test_things_are_listed_by_names_and_taken_by_keys() -> None:
     tasks = [{"id": f"t{n}", "title": title, "done": False, "tags": ["home"]} for n, title in enumerate(TITLES)]
     requests = [{"requestId": n, "wanted": text, "tasks": tasks[n : n + 1]} for n, text in enumerate(WANTED)]
-    found = listings({"list_requests": json.dumps({"requests": requests, "message": "two"}), "get_text": "no JSON"})
-    assert [(one.noun, one.each, one.name) for one in found] == [
+    found = _listed(list_requests={"requests": requests, "message": "two"}, get_text="no JSON")
+    assert [(one.noun, one.record.each, one.name) for one in found] == [
         ("task", "requests[].tasks[]", "title"),
         ("request", "requests[]", "wanted"),
     ]
@@ -326,7 +346,7 @@ def test_things_are_listed_by_names_and_taken_by_keys() -> None:
     assert task.field_of("id", "delete_request") is None
     assert task.field_of("title", "create_task") is None, "of what is made the name is new"
     assert request_.field_of("request_id", "anything") == "requestId"
-    assert listings({"list_tasks": json.dumps([{"id": 1, "name": "Twice"}, {"id": 2, "name": "Twice"}])}) == []
+    assert _listed(list_tasks=[{"id": 1, "name": "Twice"}, {"id": 2, "name": "Twice"}]) == []
 
 
 TITLES = ("Order moving boxes", "Cancel the contract")
@@ -344,7 +364,7 @@ WANTED = ("Move into the new flat", "Plan the summer party")
     ],
 )
 def test_what_a_tool_does_is_said_of_one_thing(tool: str, said: str, ask: str) -> None:
-    one = listings({"list_tasks": json.dumps([{"id": n, "title": title} for n, title in enumerate(TITLES)])})[0]
+    (one,) = _listed(list_tasks=[{"id": n, "title": title} for n, title in enumerate(TITLES)])
     assert about_thing(said, tool, one, "X") == ask
 
 
@@ -353,7 +373,7 @@ def test_fields_are_asked_for_as_people_say_them() -> None:
         {"id": n, "title": title, "desc": f"About {n}", "created_on": f"May {n + 1}", "totalSteps": n}
         for n, title in enumerate(TITLES)
     ]
-    (one,) = listings({"list_tasks": json.dumps(rows)})
+    (one,) = _listed(list_tasks=rows)
     told = {field: [row[field] for row in one.things] for field in one.asked()}
     assert [questions_on_thing(field, values, one, "X")[0] for field, values in told.items()] == [
         "What is the description of the task “X”?",
@@ -361,3 +381,77 @@ def test_fields_are_asked_for_as_people_say_them() -> None:
         "How many steps does the task “X” have?",
     ]
     assert questions_on_thing("notes", ["3 of 4"], one, "X")[0] == "What are the notes of the task “X”?"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("To Do:\n  [HIGH] TASK-1 - Paint the hall\n  [LOW] TASK-2 - Fix the gate (To Do)\n", ["TASK-1", "TASK-2"]),
+        ("# Tasks\n*2 tasks*\n\n### [1] Order toner\n**Due**: today\n\n### [2] Book a room | **Due**: now", ["1", "2"]),
+        ("- [ ] #4: Pea soup\n- [x] #7: Rye bread", ["4", "7"]),
+        ("* Pea soup (id: 4) for four\n* Rye bread (ID 7)", ["4", "7"]),
+    ],
+)
+def test_lists_in_text_are_read(text: str, shown: list[str]) -> None:
+    (one,) = _listed(list_tasks=text)
+    assert [thing["id"] for thing in one.things] == shown
+    assert [one.noun, one.name, one.field_of("task_id", "task_view")] == ["task", "name", "id"]
+    assert all(not thing["name"].endswith((" ", "(", "|")) for thing in one.things)
+
+
+@pytest.mark.parametrize("text", ["12 files were found.", "1. Pea soup\n1. Rye bread", "Chapter 3 ends.\nand 4 begins"])
+def test_text_that_lists_nothing_is_no_list(text: str) -> None:
+    assert _listed(list_tasks=text) == []
+
+
+def test_one_object_that_holds_all_arguments_is_opened_and_its_references_followed() -> None:
+    inner = {
+        "type": "object",
+        "properties": {
+            "task_id": {"type": "string"},
+            "priority": {"anyOf": [{"$ref": "#/$defs/Priority"}, {"type": "null"}], "default": None},
+            "response_format": {"$ref": "#/$defs/Format", "default": "markdown"},
+        },
+        "required": ["task_id"],
+    }
+    parameters = {
+        "$defs": {"In": inner, "Priority": {"enum": ["H", "L"]}, "Format": {"enum": ["markdown", "json"]}},
+        "type": "object",
+        "properties": {"params": {"$ref": "#/$defs/In"}},
+        "required": ["params"],
+    }
+    found = signature_of(ToolSchema(name="task_get", description="Get a task.", parameters=parameters))
+    assert found.required == ("task_id",)
+    assert list(found.properties) == ["task_id", "priority"]
+    assert found.properties["priority"]["enum"] == ["H", "L"]
+    assert found.call({"task_id": "1"}) == {"params": {"task_id": "1"}}
+    assert found.look({"task_id": "1"}) == {"params": {"task_id": "1", "response_format": "json"}}
+
+
+def test_a_schema_that_refers_to_itself_ends() -> None:
+    tree = {"type": "object", "properties": {"child": {"$ref": "#"}, "name": {"type": ["string", "null"]}}}
+    found = spelled_out(tree)
+    assert found["properties"]["name"] == {"type": "string"}
+    assert found["properties"]["child"]["properties"]["name"] == {"type": "string"}
+    assert len(json.dumps(found)) < 2_000
+
+
+def test_numbers_are_asked_for_where_their_field_says_of_what() -> None:
+    rows = [
+        {"name": name, "task_count": n, "pending": n + 1, "due_this_week": n, "price": n * 2.5, "urgency": n / 3}
+        for n, name in enumerate(("Front garden", "Summer party"))
+    ]
+    (one,) = _listed(list_projects=rows)
+    told = {field: questions_on_thing(field, ["1", "2"], one, "X")[0] for field in one.asked()}
+    assert told == {
+        "task_count": "How many tasks does the project “X” have?",
+        "price": "What is the price of the project “X”?",
+    }
+
+
+def test_of_lists_of_one_kind_the_fullest_counts_and_a_list_without_a_noun_is_none() -> None:
+    all_, some = [
+        [{"id": n, "title": title} for n, title in enumerate(titles)] for titles in ((*TITLES, "Rest"), TITLES)
+    ]
+    (one,) = _listed(list_ready={"tasks": some}, list_all={"tasks": all_}, triage={"no_due": some, "tasks": some})
+    assert (one.record.tool, len(one.things)) == ("list_all", 3)

@@ -27,9 +27,11 @@ _CLOCK = re.compile(
     r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (?:[A-Z][a-z]{2} \d\d?|\d\d? [A-Z][a-z]{2}) 20\d\d \d\d:\d\d:\d\d"
     r"(?: (?:GMT|UTC)?[+-]?\d*)?(?: \([^)]{1,60}\))?"
-    r"|\b1[6-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
+    r"|\b20\d{6}T\d{6}Z?\b|\b1[6-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
+    r"|(?<![\w.])\d{1,6}\.\d{3,}\b"
 )
-"""Moments: two runs within one second show the same, two on different days do not."""
+"""Moments, and numbers worked out to three places or more, which may go by the time (an urgency, an age): two runs
+within one second show the same, two on different days do not."""
 
 
 class Probe(Row):

@@ -260,10 +260,13 @@ def result_text(
 
 
 def _is_said(blocks: Sequence[Mapping[str, Any]], structured: Any) -> bool:
-    told = [_value(str(block.get("text", ""))) for block in blocks if block.get("type") == "text"]
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    told = [_value(text) for text in texts]
     # The SDK wraps a result that is not an object as {"result": ...}, and gives each item of a list a block of its own.
+    # A text may be JSON, and stands there as a text.
     wrapped = isinstance(structured, dict) and set(structured) == {"result"}
-    return any(whole in told or whole == told for whole in (structured, *([structured["result"]] if wrapped else [])))
+    ways = (structured, *([structured["result"]] if wrapped else []))
+    return any(whole in told or whole in texts or whole == told for whole in ways)
 
 
 def _value(text: str) -> Any:

@@ -18,10 +18,11 @@ from synth.environments.mcp.goals import McpGoal, Probe
 from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.mcp.book import Book, load_book, shipped_books, things
-from synth.exploration.mcp.described import described_book, survey
+from synth.exploration.mcp.described import described_book
 from synth.exploration.mcp.planning import plan_of, request, unanswerable
+from synth.exploration.mcp.survey import survey
 from synth.exploration.mcp.trials import BookProposer, Filled, State, Watch, all_fit, probes_of
-from synth.exploration.pipeline import Candidate, Dropped, Solved, blank_task, leaves
+from synth.exploration.pipeline import Candidate, Dropped, Solved, blank_task, leaves, word_in
 from synth.exploration.walks import Explorer, ExplorerConfig, choose, draw, pick
 from synth.identity import canonical_json, derive_generator, digest, split_of, versioned
 from synth.schemas.plans import Plan, Planned, Request, Wanted
@@ -199,7 +200,7 @@ class McpAttempt:
     def _question(self, filled: Filled) -> Solved:
         ask = choose(self.generator, filled.asks)
         question = request([ask], self.generator, ordered=False) if ask[-1] not in ".?!" else ask
-        if filled.answer.casefold() in question.casefold():
+        if word_in(question, filled.answer, any_case=True) is not None:
             raise Dropped(Reason.ANSWER_IN_QUESTION, f"the question says {filled.answer!r}", question)
         plan = plan_of(self.environment, question, [], [filled], [ask])
         problem = unanswerable(plan, filled)
@@ -262,7 +263,7 @@ class McpAttempt:
         )
 
 
-@versioned(36)
+@versioned(37)
 def mcp_explorer(*, environment: McpEnvironment, **options: Any) -> McpExplorable:
     """``options`` are those of :class:`ExplorationConfig`; ``book`` is the text of a book.
 

@@ -1,15 +1,15 @@
 """Things that a server lists: what people call them, which key its tools take, and what can be asked about them.
 
-Tools that need no arguments and answer with JSON show lists of objects. A field that tells the objects apart in words
-is their name; a field that other tools take as an argument is their key; and where an argument has the name of a field,
-the values of the field are choices for it. Names are compared regardless of spelling: ``taskId``, ``task_id`` and the
-``id`` of an object under ``tasks`` are the same.
+Tools that need no arguments show lists: of objects in JSON, or lines of text that hold a number and a name each. A
+field that tells the objects apart in words is their name; a field that other tools take as an argument is their key;
+and where an argument has the name of a field, the values of the field are choices for it. Names are compared regardless
+of spelling: ``taskId``, ``task_id`` and the ``id`` of an object under ``tasks`` are the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,48 +18,57 @@ from synth.exploration.mcp.reading import value_of
 from synth.lexicon.reading import phrases
 from synth.text.inflection import singular
 
-__all__ = ["Listing", "listings", "squeezed", "unwrapped", "words_of"]
+__all__ = ["Listing", "listings", "squeezed", "words_of"]
 
 _LISTS = phrases("word_lists")
 _READS = frozenset(_LISTS["reading_verbs"])
 _MAKES = frozenset(_LISTS["making_verbs"])
 _NAMES = tuple(_LISTS["naming_fields"])
+_NO_THINGS = frozenset({"items", "results", "data", "entries", "list", "rows", "records", "result", "content"})
 _KEYS = frozenset({"id", "uuid", "guid", "key", "number", "slug", "code", "ref", "reference"})
+_NOT_ASKED = frozenset(_LISTS["not_asked"])
+_MEASURES = frozenset(_LISTS["measures"])
 _LONGEST = 80
 """Characters of a name, an answer or a choice."""
 _FEWEST = 2
 """Objects that a list must have to be asked about."""
 _MOST_CHOICES = 8
 """Values of a field that count as choices."""
-_STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\d{8}T\d{6}Z?")
 """A time to the second: people don't ask for it."""
+_KEY = r"(?P<id>[A-Z][A-Z0-9]*-\d+|\d{1,6}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+_NAME = r"(?P<name>[^\W\d_][^\n|(){}\[\]“”]{1,78}?)"
+_LINES = (
+    rf"^ *(?:[-*•#]+ +)?(?:\[[A-Za-z ✓]{{1,12}}\] +)?[\[#]?{_KEY}(?:\]?[:.)]|\]| +[-–—|])? +{_NAME} *(?:[|(\[].*)?$",
+    rf"^ *(?:[-*•#]+ +)?(?:\[[A-Za-z ✓]{{1,12}}\] +)?{_NAME} +[(\[](?:(?i:id)[:=]? *|#){_KEY}[)\]].*$",
+)
+"""How lines of lists begin: "- [ ] [3] Water the plants", "TASK-3 - Order a skip (To Do)", "Pea soup (id: 3)"."""
 
 
 @dataclass(frozen=True)
 class Listing:
     """A list of objects of one kind."""
 
-    tool: str
-    each: str
-    """The path to them (:attr:`synth.exploration.mcp.book.Record.each`)."""
+    record: Record
+    """Where and how they stand; people call them by its ``names``, which all have, and no two alike."""
     noun: str
     """One of them: "task"."""
-    name: str
-    """The field that is their name: all have it, and no two share a value."""
     things: tuple[Mapping[str, str], ...]
     choices: Mapping[str, tuple[str, ...]]
     """Field that holds a list of texts -> all texts in it."""
 
     @property
-    def record(self) -> Record:
-        return Record(tool=self.tool, each=self.each, names=self.name)
+    def name(self) -> str:
+        """The field that is their name."""
+        assert self.record.names is not None
+        return self.record.names
 
     def field_of(self, argument: str, tool: str) -> str | None:
         """The field whose value ``argument`` of ``tool`` takes, None where it is no key or name of these objects."""
         wanted, about = squeezed(argument), squeezed(self.noun)
         said = {singular(word) for word in words_of(tool)}
         made = bool(_MAKES & said)  # then its name is a new one
-        for field in self._plain():
+        for field in self.fields:
             plain = squeezed(field)
             key = plain in _KEYS or plain.endswith("id") or (field == self.name and not made)
             if not key or not self._tells_apart(field):
@@ -72,10 +81,12 @@ class Listing:
 
     def asked(self) -> Iterator[str]:
         """Fields worth a question: plain values, neither name nor key, not the same for all."""
-        for field in self._plain():
+        for field in self.fields:
             values = {thing[field] for thing in self.things if field in thing}
             plain = squeezed(field)
-            if field == self.name or plain in _KEYS or plain.endswith("id") or len(values) < _FEWEST:
+            if field == self.name or plain in _KEYS | _NOT_ASKED or plain.endswith("id") or len(values) < _FEWEST:
+                continue
+            if all(map(_is_number, values)) and not _is_measure(field):
                 continue
             if all(
                 0 < len(value) <= _LONGEST and "\n" not in value and not _STAMP.fullmatch(value) for value in values
@@ -88,14 +99,15 @@ class Listing:
         for field, values in self.choices.items():
             if squeezed(field) == wanted:
                 return values
-        for field in self._plain():
+        for field in self.fields:
             told = [thing[field] for thing in self.things if field in thing]
             values = tuple(dict.fromkeys(told))
             if squeezed(field) == wanted and _FEWEST <= len(values) <= min(_MOST_CHOICES, len(told) // 2):
                 return tuple(value for value in values if 0 < len(value) <= _LONGEST)
         return ()
 
-    def _plain(self) -> list[str]:
+    @property
+    def fields(self) -> list[str]:
         return list(dict.fromkeys(field for thing in self.things for field in thing))
 
     def _tells_apart(self, field: str) -> bool:
@@ -103,23 +115,41 @@ class Listing:
         return None not in values and len(set(values)) == len(values)
 
 
-def listings(answers: Mapping[str, str]) -> list[Listing]:
-    """All lists in the answers, the innermost first: a task says more than the request that it belongs to.
+def listings(answers: Iterable[tuple[tuple[str, Mapping[str, Any]], str]]) -> list[Listing]:
+    """All lists in the answers, of each kind of thing the fullest one; the innermost first, for a task says more than
+    the request that it belongs to.
 
     Args:
-        answers: Tool -> its answer.
+        answers: Calls (tool and arguments), each with its answer.
     """
-    found = []
-    for tool, content in answers.items():
+    found: list[Listing] = []
+    for (tool, arguments), content in answers:
+        look = Record(tool=tool, arguments=dict(arguments), each="")
         try:
             value = value_of(content)
         except ValueError:
+            found += _in_lines(look, content)
             continue
         for way in dict.fromkeys(_ways(value, "")):
-            listing = _listing(tool, way, content, value)
+            listing = _listing(look.model_copy(update={"each": way}), content, value)
             if listing is not None:
                 found.append(listing)
-    return sorted(found, key=lambda one: -one.each.count("[]"))
+    fullest: dict[str, Listing] = {}
+    for one in found:
+        known = fullest.get(one.noun)
+        if known is None or (len(one.things), len(one.fields)) > (len(known.things), len(known.fields)):
+            fullest[one.noun] = one
+    return sorted(fullest.values(), key=lambda one: -(one.record.each or "").count("[]"))
+
+
+def _in_lines(look: Record, content: str) -> Iterator[Listing]:
+    """The list that most lines of a text are of."""
+    noun = _noun("", look.tool)
+    records = [look.model_copy(update={"each": None, "pattern": pattern, "names": "name"}) for pattern in _LINES]
+    shown = max(([dict(thing) for thing in things(record, content)] for record in records), key=len)
+    record = next(one for one in records if [dict(thing) for thing in things(one, content)] == shown)
+    if noun and _names_all("name", shown) and len({thing["id"] for thing in shown}) == len(shown):
+        yield Listing(record, noun, tuple(shown), {})
 
 
 def _ways(value: Any, way: str) -> Iterator[str]:
@@ -135,13 +165,11 @@ def _ways(value: Any, way: str) -> Iterator[str]:
                 yield from _ways(item, f"{way}[]")
 
 
-def _listing(tool: str, way: str, content: str, value: Any) -> Listing | None:
+def _listing(look: Record, content: str, value: Any) -> Listing | None:
+    way = look.each or ""
     plain = {field for item in _items(value, way.split(".")) for field, told in item.items() if _is_plain(told)}
-    shown = [
-        {field: told for field, told in thing.items() if field in plain}
-        for thing in things(Record(tool=tool, each=way), content)
-    ]
-    noun = _noun(way, tool)
+    shown = [{field: told for field, told in thing.items() if field in plain} for thing in things(look, content)]
+    noun = _noun(way, look.tool)
     name = next((field for field in _names(plain, noun) if _names_all(field, shown)), None)
     if name is None or not noun:
         return None
@@ -151,7 +179,7 @@ def _listing(tool: str, way: str, content: str, value: Any) -> Listing | None:
             if isinstance(told, list) and all(isinstance(one, str) and 0 < len(one) <= _LONGEST for one in told):
                 choices.setdefault(field, {}).update(dict.fromkeys(told))
     several = {field: tuple(values) for field, values in choices.items() if len(values) >= _FEWEST}
-    return Listing(tool, way, noun, name, tuple(shown), several)
+    return Listing(look.model_copy(update={"names": name}), noun, tuple(shown), several)
 
 
 def _items(value: Any, way: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -166,13 +194,29 @@ def _items(value: Any, way: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         yield from _items(item, way[1:])
 
 
+def _is_number(value: str) -> bool:
+    return re.fullmatch(r"-?\d+(?:\.\d+)?", value) is not None
+
+
+def _is_measure(field: str) -> bool:
+    """Whether a field that holds numbers says of what: minutes, task_count, price; not pending, due_this_week."""
+    words = words_of(field)
+    if words[-1] == "count":
+        return len(words) > 1
+    return words[-1] in _MEASURES or (singular(words[-1]) != words[-1] and words[-1] not in _LISTS["singular_in_s"])
+
+
 def _is_plain(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def _noun(way: str, tool: str) -> str:
-    last = way.split(".")[-1].removesuffix("[]")
-    words = words_of(last) if last and last not in ("items", "results", "data", "entries") else words_of(tool)
+    """What one of a list is called; empty where the list has the name of no things ("no_due")."""
+    last = words_of(way.split(".")[-1].removesuffix("[]"))
+    if last and last[-1] not in _NO_THINGS:
+        words = last if singular(last[-1]) != last[-1] else []
+    else:
+        words = words_of(tool)
     return singular(" ".join(word for word in words if word not in _READS))
 
 
@@ -205,18 +249,3 @@ def words_of(name: str) -> list[str]:
 def squeezed(name: str) -> str:
     """An identifier without its spelling: ``taskId`` and ``task_id`` are ``taskid``."""
     return "".join(words_of(name))
-
-
-def unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of a nullable value without null; any other as it is."""
-    options = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(options, list) and "type" not in schema:
-        real = [one for one in options if isinstance(one, dict) and one.get("type") != "null"]
-        if len(real) == 1:
-            return real[0]
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        real_kinds = [one for one in kind if one != "null"]
-        if len(real_kinds) == 1:
-            return {**schema, "type": real_kinds[0]}
-    return schema

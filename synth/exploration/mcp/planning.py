@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -125,8 +126,11 @@ class _Writer:
 
 
 def _line_with(content: str, value: str) -> str | None:
-    """A line that holds ``value``, or only the value where that is long."""
-    line = line_with(content.splitlines(), value)
+    """A line that holds ``value``, or only the value where that is long. The 9 of 9.22 is no 9."""
+    lines = content.splitlines()
+    if value.isdigit():
+        lines = [line for line in lines if re.search(rf"(?<!\w)(?<!\d\.){value}(?!\w)(?!\.\d)", line)]
+    line = line_with(lines, value)
     return None if line is None else line if len(line) <= _LINE else value
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.mcp.environment import McpEnvironment, McpEpisode
 from synth.environments.mcp.goals import Probe, canonical, fits, open_parts, template
+from synth.exploration.argument_schemas import spelled_out
 from synth.exploration.mcp.book import Book, Filler, Move, Seen, probe_calls
-from synth.exploration.mcp.listings import unwrapped
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Coverage, Explored, pick
 from synth.identity import canonical_json, digest
@@ -172,7 +172,7 @@ class BookProposer:
             return None
         schema = self.environment.tool(move.tool) if move.tool is not None else None
         if schema is not None:
-            arguments = typed(arguments, schema.schema.parameters)
+            arguments = typed(arguments, spelled_out(schema.schema.parameters))
         names, made = [], []
         for slot, parts in filler.bound.items():
             kind = slot.split("#")[0]
@@ -196,8 +196,7 @@ class BookProposer:
 
 
 def typed(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Texts of a filled template as the types that the tool's schema names."""
-    schema = unwrapped(schema)
+    """Texts of a filled template as the types that the tool's schema, spelled out, names."""
     kind = schema.get("type")
     if isinstance(value, dict):
         inner = schema.get("properties", {})

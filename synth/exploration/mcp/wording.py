@@ -14,7 +14,7 @@ from synth.environments.contract import ToolSchema
 from synth.environments.mcp.environment import McpEnvironment
 from synth.exploration.mcp.listings import Listing, words_of
 from synth.lexicon.reading import phrases
-from synth.text.inflection import imperative, singular
+from synth.text.inflection import imperative, plural, singular
 
 __all__ = ["about_thing", "asks_of", "phrase", "questions_of", "questions_on_thing", "setting_of"]
 
@@ -80,7 +80,8 @@ def about_thing(what: str, tool: str, listing: Listing, hole: str) -> str:
     if at == 1 and len(rest) == 2:
         return f"{rest[0]} the {rest[1]} of {thing}"  # approve_task_completion
     plain = re.compile(
-        rf"\b(?:an?|the|this|that|one)(?: (?:existing|given|single|specific|certain))? {re.escape(noun)}\b(?! \w+s\b)"
+        r"\b(?:an?|the|this|that|one)(?: (?:existing|given|single|specific|certain))? "
+        rf"{re.escape(noun)}\b(?! (?!as\b)\w+s\b)"
     )
     found, changed = plain.subn(thing, what, count=1)
     return found if changed and len(found.split()) <= 12 else f"{what}, for {thing}"
@@ -101,8 +102,9 @@ def questions_on_thing(field: str, values: Sequence[str], listing: Listing, hole
     told, thing = _told(field, listing), f"the {listing.noun} “{hole}”"
     if when := _WHEN.fullmatch(told):
         return (f"When was {thing} {when[1]}?", f"Could you look up when {thing} was {when[1]}?")
-    if singular(told) != told and all(value.isdigit() for value in values):
-        many = told.removeprefix("total ")
+    counted = told.removesuffix(" count") if told.endswith(" count") else ""
+    if (counted or singular(told) != told) and all(value.isdigit() for value in values):
+        many = plural(counted) if counted else told.removeprefix("total ")
         return (f"How many {many} does {thing} have?", f"Could you look up how many {many} {thing} has?")
     is_one = singular(told) == told or told.split()[-1] in _LISTS["singular_in_s"]
     return (
