@@ -28,11 +28,12 @@ PLURAL_NOUNS = frozenset(
     "marks matches models names objects offers orders outputs places queues points positions processes queries records "
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
     "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
-    "writes filters hooks issues".split()
+    "writes filters hooks issues guides covers controls comments notes samples tags routes scripts structures designs "
+    "plans prompts profiles triggers".split()
 )
 """Verbs that are plural nouns as well."""
 _DETERMINED = re.compile(
-    r"(?:the|an?|its|all|any|each|every|one|no|whether|how|what|up|out|over)\b"
+    r"(?:the|an?|its|all|any|each|every|one|no|whether|how|what|where|when|which|that|up|out|over)\b"
     r"|[A-Z`\d]"
 )
 _FINITE = re.compile(r"(?:is|are|was|were|has|have|can|may|must|will|should)\b")
@@ -136,6 +137,8 @@ def _stated(match: re.Match[str]) -> Statement | None:
     last = words[-1].lower()
     if words[0] in ("Setting", "Using"):
         return None  # what one does: "Setting serviceAccount.name explicitly is ..."
+    if article is None and len(words) > 1 and words[0] in _WAS_CHANGED:
+        return None  # a line of a change log: "Removed extraneous use directives"
     named = len(words) > 1 and not {word.lower() for word in words[:-1]} & FUNCTION_WORDS
     if named and words[-2].lower() in KINDS and is_identifier(words[-1]):
         words, kind = words[-1:], " ".join(words[:-1]).lower()  # "the global flag noun_disp"
@@ -145,7 +148,8 @@ def _stated(match: re.Match[str]) -> Statement | None:
     elif len(words) == 2 and article == "The" and last == "class" and re.fullmatch(r"(?:[A-Z][a-z]+)+", words[0]):
         words, kind = words[:1], last
     elif len(words) == 3 and last in KINDS and is_identifier(words[0]) and words[1].isupper():
-        words, kind = words[:1], last  # "the pam_echo PAM module"
+        # "the pam_echo PAM module", "the PostgreSQL COPY command"
+        words, kind = words[1:2] if words[0][0].isupper() else words[:1], last
     elif len(words) == 2 and article == "The" and words[0] == "word":
         return None  # "The word password is avoided"
     elif len(words) == 2 and article == "The" and words[0] == "term":
@@ -230,6 +234,10 @@ def _second_verb(verb: str, rest: str) -> bool:
     return _NEW_CLAUSE.search(re.sub(r"\([^()]*\)", "", rest)[: late.start()]) is None
 
 
+_WAS_CHANGED = frozenset(
+    "Added Removed Fixed Improved Updated Renamed Replaced Changed Reduced Increased Refactored Implemented Introduced "
+    "Dropped Moved Enhanced Reworked Corrected Ensured Allowed Made".split()
+)
 _ORDERS = frozenset("avoid ensure fix report refactor improve make add remove correct update".split())
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from synth.schemas.documents import Document, Section
-from synth.sources.docs.names import Named
+from synth.sources.docs.names import Named, group_kind
 from synth.sources.docs.outline import Outline
+from synth.sources.docs.values import takes_a_value
+from synth.text.subjects import KINDS
 
 __all__ = ["Page", "Thing", "heading_span", "is_proper", "is_remark"]
 
@@ -21,6 +24,7 @@ _NEAR = 500
 """Characters from the name of a thing to the end of what is said of it that still are one piece of evidence."""
 _ENVIRONMENT = re.compile(r"\benvironment variables?\b", re.IGNORECASE)
 _CONSTANT = re.compile(r"\b[Cc]onstants\b|\b[Cc]onstant [A-Z]{2}")
+_SAYS_KIND = re.compile(r"The (?P<name>[\w.:-]+) (?P<kind>[a-z]+) (?!of\b|for\b)(?:[a-z]+s|can|may|must|will)\b ")
 _LEADS = re.compile(
     r"(?:\d+\.?\s)*(?:name|description|summary|introduction|overview|abstract|about|synopsis)$", re.IGNORECASE
 )
@@ -36,6 +40,17 @@ class Thing:
     start: int
     end: int
     lines: list[int]
+
+    def takes_spelling(self, named: Named, lines: list[int]) -> bool:
+        """Whether a term right below is another spelling of the same option, which goes by the long one from then on:
+        "-W regexp" and "--word-regexp=regexp" share what stands below."""
+        own = self.named
+        pair = own.kind == named.kind == "option" and own.name.startswith("--") != named.name.startswith("--")
+        if not pair or lines != self.lines:
+            return False
+        name, *others = sorted((own.name, *own.aliases, named.name, *named.aliases), key=lambda s: s[:2] != "--")
+        self.named = replace(own, name=name, aliases=tuple(dict.fromkeys(others)))
+        return True
 
     def with_name(self, start: int, end: int) -> int:
         """Where evidence begins that ends at ``end``: at the thing's name, where that is near: "Defaults to 25."
@@ -71,11 +86,33 @@ class Page:
         page_thing = Thing(self.entity, self.named, 0, first, list(dict.fromkeys(own)))
         return [page_thing, *self.things]
 
-    def of_environment(self, place: int) -> bool:
-        """Whether the section of a place speaks of environment variables, and of no constants."""
+    def is_switch(self, thing: Thing) -> bool:
+        """Whether a thing is an option that is shown without a value: "--debug"."""
+        number = self.outline.line_at(thing.start)
+        if number is None or not thing.named.name.startswith("--"):
+            return False
+        line = self.outline.lines[number]
+        return not takes_a_value(self.document.text[line.start : line.end])
+
+    def kind_of_capitals(self, place: int) -> str:
+        """What a name in capitals is by the section that it stands in, or by the page's title: a variable of the
+        environment, a setting, else a constant."""
         spans = (self.document.text[start:end] for start, end, _ in reversed(self.sections) if start <= place < end)
         text = next(spans, self.document.text)
-        return _ENVIRONMENT.search(text) is not None and _CONSTANT.search(text) is None
+        if _ENVIRONMENT.search(text) is not None and _CONSTANT.search(text) is None:
+            return "environment variable"
+        return "setting" if group_kind(self.document.title) == "setting" else "constant"
+
+    def own_kinds(self) -> Iterator[tuple[Thing, str]]:
+        """What the first sentence on a thing calls it, where that is another kind than the section's: "The kite plugin
+        flies ..." under "Commands"."""
+        for thing in self.things:
+            line = self.outline.lines[thing.lines[0]] if thing.lines else None
+            match = None if line is None else _SAYS_KIND.match(self.document.text, line.start, line.end)
+            if match is None or match["name"] != thing.named.name or match["kind"] == thing.named.kind:
+                continue
+            if {match["kind"], thing.named.kind} <= KINDS:
+                yield thing, match["kind"]
 
 
 def is_proper(text: str, heading: str) -> bool:

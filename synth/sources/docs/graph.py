@@ -27,12 +27,12 @@ import pyarrow as pa
 from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Document, Edge, Entity, ValueKind
 from synth.sources.docs.bullets import bullet_rows, is_condition
-from synth.sources.docs.defined import Page, Thing, heading_span, is_proper, is_remark
+from synth.sources.docs.defined import Page, Thing, heading_span, is_remark
 from synth.sources.docs.manuals import self_named
 from synth.sources.docs.names import Named, entry_name, group_kind, heading_name, page_kind, page_name, section_name
 from synth.sources.docs.outline import Outline
 from synth.sources.docs.relations import ANCHOR, linked_relation
-from synth.sources.docs.rows import OptionRow, kind_of_rows, option_rows
+from synth.sources.docs.rows import OptionRow, kind_of_rows, option_rows, products_compared
 from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
 from synth.sources.docs.values import (
@@ -41,12 +41,11 @@ from synth.sources.docs.values import (
     are_types,
     default_in,
     field_in,
+    is_tick,
     plain_value,
     relation_name,
     since_in,
 )
-from synth.text.subjects import KINDS
-from synth.text.verbs import THIRD_PERSON
 
 __all__ = ["graph_tables"]
 
@@ -55,6 +54,7 @@ _PURPOSE = re.compile(r"(?P<name>\S+(?:, \S+)*) (?:-|—|–|--) (?P<purpose>\S.
 _LEAST_SCHEMA = 3
 """So many things must have a field before it is one, and no heading of a remark."""
 _REMARK = re.compile(r" \((?:required|optional|default|deprecated|experimental)\)$")
+_ADVISED = re.compile(r"(?:recommended|suggested|preferred|typical)\b", re.IGNORECASE)
 _NEVER_NAMES = frozenset(("default", "since", "type", "status", "version"))
 """Relations that no heading is the name of a product for."""
 _OWN_LINES = 12
@@ -189,6 +189,9 @@ class _Builder:
                 page.things.append(Thing(entity, thing, place[0], section.end, lines))
         self._terms(page, by_place)
         page.things.sort(key=lambda thing: (thing.start, -thing.end))
+        for thing, kind in page.own_kinds():
+            thing.named = replace(thing.named, kind=kind)
+            self.entities[thing.entity]["kind"] = kind
 
     def _terms(self, page: Page, by_place: dict[int, list[str]]) -> None:
         document, outline = page.document, page.outline
@@ -202,18 +205,23 @@ class _Builder:
             # What stands inside another entry is a value or an argument of it, and not what the section is a list of.
             group = self._group(page, anchor.start) if anchor.start >= last else ""
             named = entry_name(anchor, document.text[anchor.start : anchor.end], group)
-            if named is not None and named.kind == "constant" and page.of_environment(anchor.start):
-                named = replace(named, kind="environment variable")
+            if named is not None and named.kind == "constant":
+                named = replace(named, kind=page.kind_of_capitals(anchor.start))
             # Declarations that follow each other share no description, as spellings of an option do.
             if entry is None or named is None or (named.kind.startswith("C ") and entry.first > entry.line + 1):
                 continue
-            entity = self._entity(f"{document.id}#{anchor.name}", named, page.row, document)
+            end, own = outline.lines[entry.stop - 1].end, outline.own_lines(entry)
+            last = max(last, end)
+            if page.things and page.things[-1].takes_spelling(named, own):
+                known = page.things[-1]
+                self.entities[known.entity].update(name=known.named.name, aliases=list(known.named.aliases))
+                entity = known.entity
+            else:
+                entity = self._entity(f"{document.id}#{anchor.name}", named, page.row, document)
+                self._edge(page, entity, "part_of", anchor.start, anchor.end, target=page.entity)
+                page.things.append(Thing(entity, named, anchor.start, end, own))
             for name in by_place[anchor.start]:
                 page.by_fragment.setdefault(name, entity)
-            self._edge(page, entity, "part_of", anchor.start, anchor.end, target=page.entity)
-            end = outline.lines[entry.stop - 1].end
-            last = max(last, end)
-            page.things.append(Thing(entity, named, anchor.start, end, outline.own_lines(entry)))
 
     def _group(self, page: Page, place: int) -> str:
         """What the innermost headings above a place say that each thing there is."""
@@ -291,6 +299,8 @@ class _Builder:
                     self._value(page, thing.entity, "since", start, end, since)
                     continue
                 default = default_in(sentence, (thing.named.name, *thing.named.aliases))
+                if default is not None and is_tick(default) and page.is_switch(thing):
+                    continue
                 if default is not None and thing.entity != page.entity:
                     self._value(page, thing.entity, "default", thing.with_name(start, end), end, default)
                 if not described and line.prose and (thing.entity != page.entity or sentence.endswith(_ENDS)):
@@ -315,8 +325,8 @@ class _Builder:
         if 4 * sum(1 for row in table.rows if is_remark(row[0].text)) >= len(table.rows):
             return  # it sets two things side by side, a remark on each a row
         text = page.document.text
-        # A word that an English page only ever writes with a capital, as in a heading, need not name a kind of thing.
-        unheard = kind not in KINDS and re.search(r"\bthe\b", text) is not None and f" {kind}" not in text
+        products = products_compared(table.heading, kind, text)
+        advised = any(_ADVISED.match(heading) for heading in table.heading)  # what is said is said of that value
         for row in table.rows:
             name = _REMARK.sub("", row[0].text.strip())
             odd = ": " in name or " - " in f" {name}" or len(name.split()) > 5
@@ -330,12 +340,10 @@ class _Builder:
                 words = cell.text.strip()
                 if not words or not label or labels.count(label) > 1:
                     continue
-                said = heading.lower().strip()
-                alien = unheard and f" {said}" not in text and said.split()[0] not in THIRD_PERSON
-                foreign = alien or (not heading.isupper() and is_proper(text, heading))
-                if foreign and label not in _NEVER_NAMES and said not in DESCRIBING:
+                described = heading.lower().strip() in DESCRIBING and not advised
+                if heading in products and label not in _NEVER_NAMES and not described:
                     continue  # what the thing is in another product
-                if said in DESCRIBING:
+                if described:
                     self._edge(page, entity, "described_as", start, end, value=words)
                 elif len(words) <= 80:
                     self._value(page, entity, label, start, end, words)

@@ -163,7 +163,7 @@ _ORDINARY = re.compile(
     r"(?:the|a|an|this|other|new|using|common|basic|advanced|default|general|all|more|see|how|what|writing|defining|"
     r"in|on|of|for|and|to|with|by|from|about|custom|special|standard|simple|global|local|"
     r"file|data|input|output|string|memory|modules|options|parameters|arguments|types|values|names|examples|functions|"
-    r"commands|settings|fields|files|rules|strings|errors|modes|directives|placeholders|specifiers|line|lines|prompt)$",
+    r"commands|settings|fields|files|rules|strings|errors|modes|directives|placeholders|specifiers|line|lines|prompt|support|handling|management|overview|usage|basics|reference|guide|integration|discovery|lookup)$",
     re.IGNORECASE,
 )
 
@@ -201,7 +201,9 @@ def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
     """
     if _LABEL.match(text.strip()):
         return None
-    kind = CODE_KINDS.get(anchor.kind) or (anchor.kind.split()[-1] if anchor.kind else "term")
+    if anchor.kind and (own := anchor.kind.split()[-1]) not in ("class", "function") and text.startswith(f"{own} "):
+        text = text[len(own) + 1 :]  # "defcustom kite-tail" shows the type in front of the name
+    kind = CODE_KINDS.get(anchor.kind) or (_spelt_out(anchor.kind.split()[-1]) if anchor.kind else "term")
     domain = anchor.kind.split()[0] if " " in anchor.kind else ""
     if domain in ("py", "c", "cpp", "js"):
         return _code_name(anchor, text, kind, domain)
@@ -209,6 +211,21 @@ def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
     if named is None or kind == "term":
         return named
     return Named(named.name, "term" if kind == "glossary" else kind, named.aliases, named.parameters)
+
+
+_SQUEEZED = (
+    (re.compile(r"[\w-]+conf(?:ig)?|conf(?:ig)?val(?:ue)?|def(?:custom|var)|[\w-]+setting"), "setting"),
+    (re.compile(r"def(?:un|ine|macro)|[\w-]+func(?:tion)?"), "function"),
+    (re.compile(r"[\w-]+(?:cmd|command)"), "command"),
+    (re.compile(r"[\w-]+opt(?:ion)?"), "option"),
+    (re.compile(r"(?:define|def|set|make|new)-\w+"), "term"),
+)
+"""Types of objects that a project made up for itself, as no person says them: "nmconfig", "clicmd"."""
+
+
+def _spelt_out(kind: str) -> str:
+    """What people call the things of a Sphinx domain's type."""
+    return next((name for pattern, name in _SQUEEZED if pattern.fullmatch(kind)), kind)
 
 
 _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w-]*)")

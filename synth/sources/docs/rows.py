@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from synth.sources.docs.defined import is_proper
 from synth.sources.docs.names import Named, group_kind, section_name, term_name
 from synth.sources.docs.outline import Outline
-from synth.sources.docs.values import default_in
+from synth.sources.docs.values import default_in, takes_a_value
 from synth.text.inflection import capital, singular
 from synth.text.sentences import spans
+from synth.text.subjects import KINDS
+from synth.text.verbs import THIRD_PERSON
 
-__all__ = ["OptionRow", "kind_of_rows", "option_rows"]
+__all__ = ["OptionRow", "kind_of_rows", "option_rows", "products_compared"]
 
 _OPTION_ROW = re.compile(r"(?:\| )?(?P<name>--?[A-Za-z0-9][^|]{0,80}?) \| (?P<said>[A-Za-z][^|]{11,}?)(?: \|)?")
 _OF_NAMES = re.compile(r"(?<=\w)(?<!file|host|user|path|nick) names?$")
@@ -41,8 +43,7 @@ def option_rows(outline: Outline, taken: Sequence[int]) -> Iterator[OptionRow]:
         if match is None or named is None or match.start("name") in taken:
             continue
         stop = spans(match["said"])[0][1]
-        takes = re.search(r"[ =]\S+$", match["name"].rpartition(", ")[2])  # a switch has no value
-        default = default_in(match["said"], (named.name, *named.aliases)) if takes else None
+        default = default_in(match["said"], (named.name, *named.aliases)) if takes_a_value(match["name"]) else None
         start, end, at = match.start("name"), match.end("said"), match.start("said")
         yield OptionRow(named, start, at + stop, end, capital(match["said"][:stop]), default)
 
@@ -59,3 +60,21 @@ def kind_of_rows(heading: str, text: str) -> str:
         and not is_proper(text, heading)
     )
     return group_kind(kind) or (singular(_OF_NAMES.sub("", kind)) if common else "entry")
+
+
+def products_compared(heading: Sequence[str], kind: str, text: str) -> set[str]:
+    """The columns of a table that say what the thing of a row is in another product.
+
+    Args:
+        kind: what the thing of each row is called.
+        text: of the page: a word that an English page only ever writes with a capital, as in a heading, need not name
+            a kind of thing.
+    """
+    unheard = kind not in KINDS and re.search(r"\bthe\b", text) is not None and f" {kind}" not in text
+    found = set()
+    for label in heading[1:]:
+        said = label.lower().strip()
+        alien = unheard and f" {said}" not in text and said.split()[0] not in THIRD_PERSON
+        if alien or (not label.isupper() and is_proper(text, label)):
+            found.add(label)
+    return found

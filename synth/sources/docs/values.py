@@ -6,7 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["DESCRIBING", "Stated", "are_types", "default_in", "field_in", "plain_value", "relation_name", "since_in"]
+__all__ = [
+    "DESCRIBING",
+    "Stated",
+    "are_types",
+    "default_in",
+    "field_in",
+    "is_tick",
+    "plain_value",
+    "relation_name",
+    "since_in",
+    "takes_a_value",
+]
 
 DESCRIBING = frozenset(("description", "meaning", "purpose", "summary", "function", "effect", "explanation"))
 """Labels and column headings under which a thing is described."""
@@ -54,6 +65,8 @@ _NO_VALUE = frozenset(
 )
 _DONE = re.compile(r"(?!enabled|disabled|unlimited)[a-z]{3,}ed")
 _TO_WHAT = (" for ", " by ", " when ", " if ")
+_ELSEWHERE = re.compile(r"\b(?:otherwise|elsewhere)\b|\b(?:and|or) (?:to )?\S{1,30} (?:on|for|if|when|in|under) ")
+"""What follows a default that holds in some cases alone."""
 _TYPE = re.compile(
     r"(?:bool|boolean|int|integer|str|string|float|number|list|dict|array|object|map|set|tuple|path|null)"
     r"(?:s?$|\W.*)",
@@ -124,11 +137,23 @@ def default_in(sentence: str, names: tuple[str, ...] = ()) -> str | None:
         if match := pattern.search(sentence):
             value = plain_value(match["value"])[0]
             value = next((value[len(name) + 1 :] for name in names if value.startswith(f"{name}=")), value)
+            if _ELSEWHERE.search(sentence, match.end()):
+                continue  # "defaults to unlimited where that can be told, and to 1024 otherwise"
             if _DONE.fullmatch(value) and sentence.startswith(_TO_WHAT, match.end()):
                 continue  # "the default setting is ignored for this host"
             if value.lower().split("-")[0] not in _NO_VALUE and value.lower() not in _NO_VALUE and len(value) > 0:
                 return value + (match["unit"] or "")
     return None
+
+
+def takes_a_value(option: str) -> bool:
+    """Whether an option is shown with what it takes: "-o FILE, --output FILE", and not "--debug"."""
+    return re.search(r"[ =]\S+$", option.rpartition(", ")[2]) is not None
+
+
+def is_tick(value: str) -> bool:
+    """Whether a value only says yes or no: a switch that is off unless it is given has no default to ask for."""
+    return value.lower() in ("false", "true", "no", "yes", "off", "on", "none", "disabled", "enabled")
 
 
 def since_in(sentence: str) -> str | None:

@@ -30,6 +30,8 @@ _LEAST_TEXT = 200
 _ENGLISH = 0.1
 _ENOUGH_TEXT, _MUCH_TEXT = 4000, 100_000
 _INSIDE = re.compile(r"(?<=[a-z,] )[A-Za-z][a-z]+\b")
+_LEGAL = re.compile(r"(?:.* )?(?:licen[cs]es?|copying|copyrights?|legal(?: notice)?)", re.IGNORECASE)
+_GRANTS = re.compile(r"\b(?:permission is (?:hereby )?granted|without warranty|copyright holders?)\b", re.IGNORECASE)
 _STOPS = (".", "!", "?", "。")
 
 
@@ -103,8 +105,8 @@ class Corpus:
         """Row of a document -> the entity that it is as a whole."""
         self.page_named = Counter(entities[page].name.casefold() for page in self.pages.values())
         told = [_is_english(self.text(row)) for row in range(len(self.columns.ids))]
-        self.english = frozenset(row for row, english in enumerate(told) if english is not False)
-        """Rows of documents whose sentences the grammar of questions can take apart."""
+        self.english = frozenset(row for row, english in enumerate(told) if english is not False and self._says(row))
+        """Rows of documents whose sentences the grammar of questions can take apart, and that are no licence."""
         few = told.count(True) < _ENGLISH * len(told)
         self.asked = frozenset(range(len(self.columns.ids))) if few else self.english
         """Rows of documents whose things have names for questions: of a manual in many languages those in English."""
@@ -117,6 +119,10 @@ class Corpus:
                 self._texts.pop(next(iter(self._texts)))
             found = self._texts[row] = str(self._text_column[row].as_py())
         return found
+
+    def _says(self, row: int) -> bool:
+        """Whether a page is part of what the manual is about: nobody asks it for the terms of its licence."""
+        return _LEGAL.fullmatch(self.columns.titles[row]) is None or _GRANTS.search(self.text(row)) is None
 
     def document(self, row: int) -> Document:
         found = self.documents.row(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from synth.text.subjects import PLURAL_NOUNS
 from synth.text.verbs import VERBS
 
 __all__ = ["NOUNS", "doubt", "opens_with_a_noun"]
@@ -57,6 +58,13 @@ _SIGNS = tuple(
         r"\bmakes? (?:[\w-]+ ){1,6}to be\b",
         r"\bby (?:the|an?) [a-z]+ (?!(?:need|speed|seed|feed)\b)[a-z]{3,}ed (?=[A-Z\d]{2})",  # "by the tool returned"
         r"\bby default [a-z]+s\b",
+        r"\b(?:is|are) (?:more |less )?[a-z]+er that\b",
+        r"[,:] one of\b",
+        r"\bspecifies .*\bto specify\b",
+        r"\b([a-z]{3,})[a-z]{2,} \1$",  # what stands for a value: "repository repo"
+        r"\b(?:to|from|of|by|with|in|on|than|at) (?:num|expr|str|arg|msg|cmd|func|idx|ptr|val|src|dst|len|repo|dir)\b",
+        r", (?:ignore|skip|omit|remove|replace|return|use|keep|leave) (?!(?:[\w-]+,? )*(?:and|or)\b)",
+        r"\b(?!is\b|was\b|seems\b|becomes\b|proves\b|remains\b)[a-z]+s useful (?:for|to|if|when|in)\b",
     )
 )
 
@@ -76,6 +84,10 @@ def opens_with_a_noun(text: str, kind: str) -> bool:
     verb, rest = first.lower(), f" {rest}"
     if verb in _OPENS and (late := _FINITE.search(rest)) is not None and not _NEW_CLAUSE.search(rest, 0, late.start()):
         return True
+    if verb in PLURAL_NOUNS and (late := _FINITE.search(rest)) and not _NEW_CLAUSE.search(rest, 0, late.start()):
+        return True  # "Models with hooks for signals are provided"
+    if verb in VERBS and (joined := re.match(r" (?:and|or) ([A-Z]\w+)\b", rest)) and joined[1].lower() not in VERBS:
+        return True  # "Cluster and HTTP client code"
     if verb not in _OPENS or _DETERMINED.match(rest):
         return False
     if verb not in _LOOKS_FOR and re.match(r" (?:for|between|of|in)\b", rest):

@@ -22,8 +22,8 @@ _ADVERB = r"(?:(?:[A-Za-z]+ly|[Aa]lso|[Tt]hen|[Aa]synchronously) )?"
 _DETERMINER = (
     r"(?:the|a|an|its|it|them|any|all|each|every|one|no|None|True|False|NULL|that|either|to|from|whether|as|if)\b"
 )
-_AND_VERB = re.compile(rf"(\s(?:and|or|then|but)(?: (?:also|then|immediately))? )([a-z]+)(?= {_DETERMINER})")
-_AND_BARE = re.compile(r"\s(?:and|or|then)(?: then)? ([a-z]+)\b")
+_AND_VERB = re.compile(rf"(\s(?:and|or|then|but)(?: (?:also|then|[a-z]+ly))? )([a-z]+)(?= {_DETERMINER})")
+_AND_BARE = re.compile(r"\s(?:and|or|then)(?: (?:then|[a-z]+ly))? ([a-z]+)\b")
 _LEADING_PAIR = re.compile(r"^([a-z]+)((?:, ([a-z]+))?,? (?:and|or|and then) )([a-z]+)\b")
 _GOVERNED = re.compile(
     r"\b(?:to|will|can|may|must|should|would|could|might|not|help|helps|let|lets|used for) [a-z]+"
@@ -157,7 +157,8 @@ def _imperative(text: str) -> str | None:
     if (verb == "use" and rest.startswith((" as ", " like "))) or (verb in _HEADS and _COMPOUND.match(rest)):
         return None
     if verb in THIRD_PERSON and (text[0].isupper() or adverb):
-        return f"that {adverb}{verb}{rest}"
+        agreed = _agree(rest)
+        return None if agreed is None else f"that {adverb}{verb}{agreed}"
     if verb not in VERBS and not _acts_on(verb, rest):
         return None
     lowered = verb + rest
@@ -288,7 +289,7 @@ _ODD = re.compile(
 
 _BROKEN = re.compile(r"\bâ\w*â\b")
 """Quotation marks that were written in one encoding and read in another."""
-_SECOND = re.compile(r"[a-z)]\. (?:[A-Z][a-z]|[a-z]{2,}[ .])")
+_SECOND = re.compile(r"(?:[a-z)]|[A-Z\d]{2})\. (?:[A-Z][a-z]|[a-z]{2,}[ .])")
 """Where another sentence starts: "forwards the header. Evaluated only if ...\"."""
 
 

@@ -21,10 +21,11 @@ from synth.schemas.documents import Edge
 from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.leaks import leaks
+from synth.tasks.docs.sentences import plain_stem
 from synth.tasks.docs.spoken import statement_question
 from synth.tasks.docs.wording import Words
 from synth.text.subjects import Statement
-from synth.text.words import FUNCTION_WORDS, stem, tokens
+from synth.text.words import FUNCTION_WORDS, tokens
 
 __all__ = ["DESCRIBED", "Item", "Items", "is_answer", "is_of_a_part", "is_value"]
 
@@ -37,6 +38,10 @@ _PARTS = frozenset("function method option directive setting parameter command a
 _OF_ALL = frozenset("debug help version verbose quiet usage".split())
 """Options that any command has."""
 _SIGNS = re.compile(r"[\W_]+")
+_NO_DEFAULT_VALUE = re.compile(
+    r"default|not set|unset|[A-Za-z]?[a-z]+(?: [a-z-]+){2,}|[Ss]ee [\w“\"].*|.* (?:if|otherwise|unless|below|above)\b.*"
+)
+"""What says in words what happens, or where to read of it: "see HOOKS, below", "$NAME if set, otherwise ..."."""
 _LONGEST = 70
 _TICKS = frozenset(("yes", "no", "x", "y", "n", "true", "false", "n/a"))
 """Cells that answer what their heading asks, and no question in words."""
@@ -204,10 +209,13 @@ class Items:
                 if corpus.edges[value].value is not None and not self._is_column(value, number):
                     yield Item("described", (number, value), self._end(value), corpus.edges[value].relation)
         described = {(corpus.edges[number].document, corpus.edges[number].end) for number, _ in self._said.values()}
+        kinds = Counter(corpus.entities[whole].kind for whole in corpus.pages.values())
         for entity, (number, _) in self.told.items():
             if corpus.entities[entity].name.strip("-") in _OF_ALL:
                 continue  # said in other words of every other command
             page = corpus.entities[corpus.pages[corpus.entities[entity].document]]
+            if kinds[page.kind] < 2:
+                continue  # "Which module has a function that ...?": there is one
             yield Item("holder", (number,), page.id, page.kind)
         for number, edge in enumerate(corpus.edges):
             if edge.document not in corpus.english:
@@ -252,7 +260,7 @@ def is_value(edge: Edge) -> bool:
     """Whether a default is a value: "same category like nearest center" says what happens, in words."""
     if edge.value is not None and edge.value.startswith(("[", "{", "(", "<")):
         return False  # a list, or what a reader is to fill in
-    said = edge.relation == "default" and re.fullmatch(r"default|[A-Za-z]?[a-z]+(?: [a-z-]+){2,}", edge.value or "")
+    said = edge.relation == "default" and _NO_DEFAULT_VALUE.fullmatch(edge.value or "")
     return not said
 
 
@@ -266,7 +274,7 @@ def _on_many_pages(corpus: Corpus) -> set[tuple[str, str | None]]:
 
 
 def _content(text: str) -> set[str]:
-    return {stem(word) for word in tokens(text) if word not in FUNCTION_WORDS and len(word) > 1}
+    return {plain_stem(word) for word in tokens(text) if word not in FUNCTION_WORDS and len(word) > 1}
 
 
 def _english(sentence: str) -> bool:

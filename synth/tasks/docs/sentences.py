@@ -12,16 +12,25 @@ from synth.tasks.text import mentions
 from synth.text.sentences import spans
 from synth.text.words import content_words, stem
 
-__all__ = ["Sentences", "stems"]
+__all__ = ["Sentences", "plain_stem", "stems"]
 
 _IDENTIFIER = re.compile(r"\w*[^\W_]_\w+|\w+(?=\(\))")
 _ABOVE = 200
 """Characters above a sentence in which the term that it speaks of may stand."""
 
 
+_SHORT = {"uses": "use", "used": "use", "using": "use"}
+"""Forms of a verb that is too short to lose its endings by rule."""
+
+
 def stems(text: str) -> set[str]:
     """Content words without the endings of verbs and plurals, so that "writes" meets "write" and "writing"."""
-    return {stem(word) for word in content_words(text)}
+    return {plain_stem(word) for word in content_words(text)}
+
+
+def plain_stem(word: str) -> str:
+    """A word without its ending: what a clause says ("uses") meets what a description says ("Use")."""
+    return _SHORT.get(word) or stem(word)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.propose import WorldProposer
 from synth.tasks.world.view import WorldView
 from synth.tasks.world.words import Words as GraphWords
+from synth.text.inflection import imperative
 from synth.text.verbs import THIRD_PERSON, VERBS
 
 __all__ = ["Shapes"]
@@ -309,7 +310,8 @@ def _lexicon(corpus: Corpus, words: Words, edges: Sequence[Edge]) -> Lexicon:
             told = {"asks": words.asks(name, "{x}"), "object_is": () if several_of else (f"the {label} of {{x}}",)}
             if not targets[name]:  # nobody says "has A and B as its arguments"
                 has = () if several_of else (f"has | _ as its {label}", f"has {label} |")
-                told["subject_does"] = (f"{label}~{verb} |",) if verb else has
+                finite, _, to = label.partition(" ")
+                told["subject_does"] = (f"{finite}~{imperative(finite)} | {to}".strip(),) if verb else has
             changes = {"question": entry.question.model_copy(update=told)}
         relations[name] = entry.model_copy(update=changes)
     nouns = {_kind(corpus, entity.ordinal): words.noun(entity.ordinal) for entity in corpus.entities}

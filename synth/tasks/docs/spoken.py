@@ -22,7 +22,8 @@ _OF_PEOPLE = re.compile(
     r"musician|lawyer|scientist|professor))\b"
     r"|.*\b(?:his|her|himself|herself)\b"
 )
-_JOINED = re.compile(r"\b(?:and|or|but) ([a-z]+)")
+_JOINED = re.compile(r"\b(?:and|or|but) (?:[a-z]+ly )?([a-z]+)")
+_ALSO_DO = re.compile(r"\b(?:and|or|but) (?:also|then|always|often|never|sometimes) ")
 _NEW_SUBJECT = (
     r",? and (?:that )?[a-z-]+ (?:[a-z]+s )?(?:is|was|are|were)\b"
     r"|,? and (?![a-z]+ly )[a-z-]+ (?:occurs?|happens?|takes place|follows|remains?|becomes?|exists?)\b"
@@ -43,6 +44,7 @@ _OUTSIDE = re.compile(
     r"|\b(?:for|in|on|of|to|with|by|from|at|into) that (?!is\b|are\b)|\bthat (?!used|based|needed)[a-z]+ed "
     r"(?!by|to|in|the|an?|for|with|on|from|as|at)[a-z]+"
     r"|\bthe (?:function|method|command|tool|program)\b(?! of| that| which| is| [a-z]+ed)|, by default\b"
+    r"|,? so (?:that )?(?:it|they) | (?!for )[a-z]+ (?:it|them)$"
     r"|\bnot because\b|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"
@@ -104,6 +106,7 @@ _SAYS_LITTLE = re.compile(
     r"(?:[a-z]+ )?example|great|part of)|not|also|only|still|now|no longer|fine|similar|able|one|ignored|becoming|"
     r"good|different|important|useful|helpful|"
     r"common|popular|great|simple|easy|hard|possible|just|very|quite|more|most|less|available|true|similarly|likely|"
+    r"(?:strongly|highly) recommended|"
     r"equivalent|identical|set to|difficult|notoriously|unlikely|insignificant|assumed|recommended|"
     r"used(?! to)|done|called|known|convenient|responsible|described|discussed|covered|because|"
     r"when|where|how|why)\b"
@@ -198,7 +201,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     if said.plural:
         if verb == "are" and _ARE_THINGS.match(rest):
             return None  # "What is pure in-memory mechanisms?"
-        if any(word in VERBS for word in _JOINED.findall(rest)) or " their " in rest:
+        if any(word in VERBS for word in _JOINED.findall(rest)) or _ALSO_DO.search(rest) or " their " in rest:
             return None  # a second verb would have to agree as well
         verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
         return f"What {verb} {rest}?", rest

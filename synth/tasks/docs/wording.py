@@ -90,7 +90,8 @@ _ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ed|al|ar|ive|ous|able|ible|ful|less|ary)
 _UNCLEAR = re.compile(
     r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also|either|specific (?:for|to)"
     r"|abbreviation|acronym|synonym|short for)|looks at|refers to|runs as|does|only|has no|are"
-    r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in)\b"
+    r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in"
+    r"|(?:accepts|takes) (?:any number of|no|one|two|three|optional|several|many) (?:[a-z]+ )?arguments?$)\b"
 )
 """What says too little of a thing, or tells its reader what to do."""
 _REMARKED = re.compile(r", which (?:must|may|can|should|will|is|are|was) [^,]*$")
@@ -113,7 +114,7 @@ _NO_ACTORS = frozenset("enumerator member constant struct union typedef".split()
 _IMPERATIVE = re.compile(rf"(?:{'|'.join(sorted(VERBS))})\b", re.IGNORECASE)
 _NOMINAL = re.compile(r"that is (?:an?|the|one|any|two|either) ")
 _SEVERAL = re.compile(
-    r"that is the (?:[\w’'/-]+ ){0,4}?[\w-]+[^\Wsui]s(?:,| (?:of|for|that|which|in|with|used|from|to)\b|$)"
+    r"that is the (?:[\w’'/-]+ ){0,4}?[\w-]+[^\Wsui]s(?:,| (?:of|for|that|which|in|with|used|from|to|[a-z]{2,}ed)\b|$)"
 )
 """What is said of several things: "the historical status-logs"."""
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")

@@ -100,7 +100,6 @@ def test_what_pages_define(graph: tuple[list[Document], list[Entity], list[Edge]
         ("--tail", "option"),
         ("--wind", "option"),
         ("KITE_HOME", "environment variable"),
-        ("-t", "option"),
         ("%w", "format"),
         ("%t", "format"),
     }

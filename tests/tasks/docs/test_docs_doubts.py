@@ -180,6 +180,7 @@ def test_what_names_nothing_is_no_subject(sentence: str) -> None:
         "Solar energy is an important input of many kilns in the valley.",
         "The clay API is an interface against which various wheels of potters can be written.",
         "Encryption is currently always on in the cellar of the old potter.",
+        "Clay certificates are strongly recommended when running a kiln of potters.",
         "ClayGIS extends the function to support all common kinds of vases.",
         "Kiln paths are relative to the hall, by default the hall of the potter.",
         "WKT is abbreviation for the well-known text of the potters.",

@@ -27,6 +27,7 @@ TERMS = (
 PAGES = {
     "serve.html": "<h1>serve - serve the guests of a tavern</h1>"
     + "".join(f"<h2>{head}</h2><dl><dt>{name}</dt><dd><p>{said}</p></dd></dl>" for name, head, said in TERMS),
+    "sweep.html": "<h1>sweep - sweep the floor of a tavern</h1><p>It sweeps the floor of Tavernix.</p>",
     **{
         f"tour{n}.html": f"<h1>Tour {n}</h1><p>A visitor of the {place} meets Tavernix at the door. The {place} lies "
         "far from the road, and a visit takes the whole day.</p><p>Tavernix greets every guest of the tavern with a "
