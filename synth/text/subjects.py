@@ -217,7 +217,9 @@ _OF_NO_CALL = re.compile(
     r"[a-z]{2,}(?:ed|tion|sion|ment|ing|al)|parent|child|base|main|default|derived|wrapper|helper|callback"
 )
 """Words in front of "method" or "function" that say which of several it is, and are no name."""
-_NUMBERED = re.compile(r"(?:Step|Part|Phase|Figure|Table|Case|Stage|Level|Option|Method|Type) (?:\d+|[A-Z])")
+_NUMBERED = re.compile(
+    r"(?:Class|Mode|Group|Rule|Tier|Step|Part|Phase|Figure|Table|Case|Stage|Level|Option|Method|Type) (?:\d+|[A-Z])"
+)
 _PLACED = re.compile(r"(?:in|on|at|within|for|to|from)\b")
 _LATE_VERB = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may|does|do)\b")
 _NEW_CLAUSE = re.compile(

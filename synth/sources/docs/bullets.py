@@ -11,11 +11,13 @@ from synth.sources.docs.rows import OptionRow
 from synth.sources.docs.values import default_in
 from synth.text.sentences import spans
 
-__all__ = ["bullet_rows", "is_condition"]
+__all__ = ["bullet_rows", "is_condition", "is_of_item"]
 
 _ROW = re.compile(
-    r"- (?P<name>(?:--)?[a-z][a-z\d]*(?:[_.-][a-z\d]+)*)(?: \([^()]{1,40}\))?(?::| —| –| -) (?P<said>[A-Z][^|]{14,})"
+    r"- (?P<name>(?:--)?[a-z][a-z\d]*(?:[_.-][a-z\d]+)*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+)(?: \([^()]{1,40}\))?"
+    r"(?::| —| –| -) (?P<said>[A-Za-z][^|]{14,})"
 )
+_ITEM = re.compile(r"- (?!(?i:default|type|since)\b)(?:--)?\w[\w.-]*(?: \([^()]{1,40}\))?(?::| —| –| -) ")
 _LEADS_IN = re.compile(
     r"(?:.*\b)?(?P<kind>options|settings|parameters|arguments|variables|commands|subcommands|fields|keys|directives|"
     r"attributes|properties|functions|flags)\b[^.]*:$",
@@ -31,9 +33,9 @@ _CONDITIONS = re.compile(
 
 
 def bullet_rows(
-    outline: Outline, sections: Sequence[tuple[int, int, str]], taken: Sequence[int]
+    outline: Outline, title: str, sections: Sequence[tuple[int, int, str]], taken: Sequence[int]
 ) -> Iterator[OptionRow]:
-    """Each bullet that describes a thing by name, of lists whose leading line or heading says what is listed.
+    """Each bullet that describes a thing by name, of lists whose leading line, heading or page says what is listed.
 
     Args:
         sections: (start of the heading, end of its text, heading) of the page, in order.
@@ -49,7 +51,7 @@ def bullet_rows(
             number += 1
         rows = [match for match in found if match is not None]
         if len(rows) >= _LEAST and 2 * len(rows) > len(found):
-            kind = _listed(outline, sections, first)
+            kind = _listed(outline, title, sections, first)
             names = [match["name"] for match in rows]
             for match in rows if kind else ():
                 inside = lines[first].indent > 0  # what stands in an entry is an argument of it
@@ -58,14 +60,15 @@ def bullet_rows(
         number += not found
 
 
-def _listed(outline: Outline, sections: Sequence[tuple[int, int, str]], first: int) -> str:
-    """What kind of thing a list is a list of; empty where neither the line above nor the heading says."""
+def _listed(outline: Outline, title: str, sections: Sequence[tuple[int, int, str]], first: int) -> str:
+    """What kind of thing a list is a list of; empty where neither the line above, the heading nor the page says."""
     above = outline.lines[first - 1] if first else None
     leads = _LEADS_IN.fullmatch(outline.text, above.start, above.end) if above is not None else None
     if leads is not None:
         return group_kind(leads["kind"])
     place = outline.lines[first].start
-    return next((group_kind(h) for start, end, h in reversed(sections) if start <= place < end), "")
+    nearest = next((group_kind(h) for start, end, h in reversed(sections) if start <= place < end), "")
+    return nearest or group_kind(title)
 
 
 def _row(match: re.Match[str], kind: str) -> Iterator[OptionRow]:
@@ -89,3 +92,9 @@ def is_condition(outline: Outline, number: int) -> bool:
         first -= 1
     above = outline.lines[first]
     return first < number and _CONDITIONS.fullmatch(outline.text, above.start, above.end) is not None
+
+
+def is_of_item(line: str) -> bool:
+    """Whether a line is a bullet that names what it speaks of: "- lid: Shut at night. Default: 25." tells nothing
+    of what the heading above names."""
+    return _ITEM.match(line) is not None

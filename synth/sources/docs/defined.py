@@ -103,16 +103,17 @@ class Page:
             return "environment variable"
         return "setting" if group_kind(self.document.title) == "setting" else "constant"
 
-    def own_kinds(self) -> Iterator[tuple[Thing, str]]:
-        """What the first sentence on a thing calls it, where that is another kind than the section's: "The kite plugin
-        flies ..." under "Commands"."""
+    def own_kinds(self) -> Iterator[tuple[int, str]]:
+        """(thing, kind): what its first sentence calls it, where that is another kind than the section's: "The kite
+        plugin flies ..." under "Commands"."""
         for thing in self.things:
             line = self.outline.lines[thing.lines[0]] if thing.lines else None
             match = None if line is None else _SAYS_KIND.match(self.document.text, line.start, line.end)
             if match is None or match["name"] != thing.named.name or match["kind"] == thing.named.kind:
                 continue
             if {match["kind"], thing.named.kind} <= KINDS:
-                yield thing, match["kind"]
+                thing.named = replace(thing.named, kind=match["kind"])
+                yield thing.entity, match["kind"]
 
 
 def is_proper(text: str, heading: str) -> bool:

@@ -26,13 +26,13 @@ import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Document, Edge, Entity, ValueKind
-from synth.sources.docs.bullets import bullet_rows, is_condition
+from synth.sources.docs.bullets import bullet_rows, is_condition, is_of_item
 from synth.sources.docs.defined import Page, Thing, heading_span, is_remark
 from synth.sources.docs.manuals import self_named
 from synth.sources.docs.names import Named, entry_name, group_kind, heading_name, page_kind, page_name, section_name
 from synth.sources.docs.outline import Outline
 from synth.sources.docs.relations import ANCHOR, linked_relation
-from synth.sources.docs.rows import OptionRow, kind_of_rows, option_rows, products_compared
+from synth.sources.docs.rows import ROW_LABELS, OptionRow, kind_of_rows, option_rows, products_compared
 from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
 from synth.sources.docs.values import (
@@ -189,9 +189,8 @@ class _Builder:
                 page.things.append(Thing(entity, thing, place[0], section.end, lines))
         self._terms(page, by_place)
         page.things.sort(key=lambda thing: (thing.start, -thing.end))
-        for thing, kind in page.own_kinds():
-            thing.named = replace(thing.named, kind=kind)
-            self.entities[thing.entity]["kind"] = kind
+        for entity, kind in page.own_kinds():
+            self.entities[entity]["kind"] = kind
 
     def _terms(self, page: Page, by_place: dict[int, list[str]]) -> None:
         document, outline = page.document, page.outline
@@ -269,7 +268,8 @@ class _Builder:
         for table in tables(page.outline, page.document.anchors):
             self._rows(page, table)
         taken = [thing.start for thing in page.things]
-        for row in (*option_rows(page.outline, taken), *bullet_rows(page.outline, page.sections, taken)):
+        bullets = bullet_rows(page.outline, page.document.title, page.sections, taken)
+        for row in (*option_rows(page.outline, taken), *bullets):
             self._option(page, row)
         self._links(page)
         self._salient(page)
@@ -299,7 +299,7 @@ class _Builder:
                     self._value(page, thing.entity, "since", start, end, since)
                     continue
                 default = default_in(sentence, (thing.named.name, *thing.named.aliases))
-                if default is not None and is_tick(default) and page.is_switch(thing):
+                if default is not None and (is_of_item(said) or (is_tick(default) and page.is_switch(thing))):
                     continue
                 if default is not None and thing.entity != page.entity:
                     self._value(page, thing.entity, "default", thing.with_name(start, end), end, default)
@@ -329,7 +329,7 @@ class _Builder:
         advised = any(_ADVISED.match(heading) for heading in table.heading)  # what is said is said of that value
         for row in table.rows:
             name = _REMARK.sub("", row[0].text.strip())
-            odd = ": " in name or " - " in f" {name}" or len(name.split()) > 5
+            odd = ": " in name or " - " in f" {name}" or len(name.split()) > 5 or name.lower() in ROW_LABELS
             if odd or not 0 < len(name) <= 48 or names[row[0].text] > 1:
                 continue
             named = Named(name, kind)

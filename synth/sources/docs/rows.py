@@ -15,9 +15,11 @@ from synth.text.sentences import spans
 from synth.text.subjects import KINDS
 from synth.text.verbs import THIRD_PERSON
 
-__all__ = ["OptionRow", "kind_of_rows", "option_rows", "products_compared"]
+__all__ = ["ROW_LABELS", "OptionRow", "kind_of_rows", "option_rows", "products_compared"]
 
 _OPTION_ROW = re.compile(r"(?:\| )?(?P<name>--?[A-Za-z0-9][^|]{0,80}?) \| (?P<said>[A-Za-z][^|]{11,}?)(?: \|)?")
+ROW_LABELS = frozenset("optional required note notes default deprecated other others total any all example".split())
+"""First cells of rows that say something of the others, and name nothing."""
 _OF_NAMES = re.compile(r"(?<=\w)(?<!file|host|user|path|nick) names?$")
 """Heads a column of names; what has them is called by the word in front: "Key name"."""
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")

@@ -44,13 +44,14 @@ _OUTSIDE = re.compile(
     r"|\b(?:for|in|on|of|to|with|by|from|at|into) that (?!is\b|are\b)|\bthat (?!used|based|needed)[a-z]+ed "
     r"(?!by|to|in|the|an?|for|with|on|from|as|at)[a-z]+"
     r"|\bthe (?:function|method|command|tool|program)\b(?! of| that| which| is| [a-z]+ed)|, by default\b"
+    r"|, where [a-z]+ (?:represents?|is|are|stands?|denotes?|means|specif(?:y|ies))\b"
     r"|,? so (?:that )?(?:it|they) | (?!for )[a-z]+ (?:it|them)$"
     r"|\bnot because\b|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"
     r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
     rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
-    r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?[a-z]+ "
+    r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?\w+ "
     r"(?:is|are|has|have|can|may|must|will|should|would|could|cannot|[a-z]+s)\b"
     r"|, (?:newer|older|later|earlier|recent|other|some|most|many) [a-z]+s [a-z]+ (?:on|upon|to|the|an?|its|no)\b"
     rf"|, (?:[\w-]+ ){{1,2}}[a-z]+s (?:{'|'.join(sorted(VERBS))}) (?:on|upon|to|the|an?|its|no)\b"
@@ -75,7 +76,7 @@ _ARE_KIND = re.compile(
 )
 _TWOFOLD = re.compile(r"\b(?:and|or) (?:aren't|don't|can't|are|have|were|do)\b|\bnor\b|, not\b|, (?:it|they) ")
 """A second statement, which the first one's subject no longer governs in a question."""
-_ARE_THINGS = re.compile(r"(?:[\w’'/-]+ ){0,4}[\w-]+[^\Wsu]s(?:,| (?:and|of|for|in|to|with|from)\b|$)")
+_ARE_THINGS = re.compile(r"(?:[\w’'/-]+ ){0,4}[\w-]+[^\Wsu]s(?:,| (?:and|of|for|in|on|at|to|with|from|by)\b|$)")
 """What several things are: things, by their name alone."""
 _SAYS_NOTHING = frozenset(
     "objects object items item results result values value names name users packages package relationships addresses "
@@ -95,7 +96,7 @@ _OF_STATE = re.compile(
 _SAYS_LITTLE = re.compile(
     r"(?:does|(?:is|are|was) (?:that|whether)|takes? (?:place|effect)|deals?)\b|"
     r"(?:is|are) (?:either|neither|both|essentially|all|any|even|currently|always|typically)\b"
-    r"|(?:has|have) to\b|(?:is|are) written in\b"
+    r"|(?:has|have) to\b|takes? (?:[\w-]+ ){1,5}as (?:an |its |the )?(?:[a-z]+ )?arguments?$|(?:is|are) written in\b"
     r"|(?:is|are) (?:highly|perfectly|extremely|fully|particularly|especially|ideally|well) [a-z]+ ?(?:to|for|in)?\b"
     r"|(?:is|are|was|were) (?:short|abbreviations?|acronyms?|synonyms?|alias(?:es)?|[a-z][A-Za-z_]* "
     r"(?:parameter|option|argument|attribute|field)s? of)\b|.* if (?:available|any|present|possible|applicable)$"
@@ -120,6 +121,7 @@ _PRAISE = frozenset(
     "valid modern emblematic excellent handy convenient".split()
 )
 """What is only praised, or said to be new, is not told from others."""
+_RANKED = frozenset("minor major special separate different".split())
 """Nouns whose instances are not asked for by name."""
 _KIND_OF = re.compile(
     r"(?P<article>an?|the) (?P<noun>(?:[\w’'/+.-]+,? ){0,6}?[\w’'+-]+)"
@@ -141,7 +143,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     sentence may lean on it."""
     if _CONTRAST.search(said.rest):
         return None  # what it says is half of a comparison
-    rest, verb = _own_clause(without_remarks(said.rest)), said.verb
+    rest, verb = " ".join(_own_clause(without_remarks(said.rest)).split()), said.verb
     addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
     if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
@@ -179,7 +181,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return None  # "the means through which parties ..."
         if relative and _CLAUSE_OF_ANOTHER.match(done):
             return None  # "the layer that the program uses": "Which layer Kiln uses?"
-        if noun.split()[-1].endswith("ly") or (not relative and noun.split()[0] in _PRAISE):
+        if noun.split()[-1].endswith("ly") or noun.split()[0] in (_RANKED if relative else _PRAISE):
             return None  # "a simple structure originally developed for mail"
         if relative:
             return f"Which {noun} {done}?", done
@@ -190,6 +192,8 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return f"What is the {of}?", of
         return (f"What is the name of the {of}?", of) if named else (f"What do you call {rest}?", rest)
     stative = _OF_STATE.match(f"{verb} {rest}") and not (modifiers and verb == "are")
+    if verb in ("is", "was") and rest.startswith(("a ", "an ")) and not said.plural:
+        return None  # "What is a special character that usually forcefully ends the process?"
     if verb == "is" and rest.startswith("for "):
         return None  # "What is for printing messages?"
     if head.lower() in _SAYS_NOTHING or (not placed and (said.definite or stative)):

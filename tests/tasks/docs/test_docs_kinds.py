@@ -32,6 +32,13 @@ PAGES = {
     "pragmas.html": "<h1>Lids</h1><table><tr><th>Pragma</th><th>Recommended setting</th><th>Explanation</th></tr>"
     "<tr><td>lid_checks</td><td>0</td><td>Check the lids of all vases at noon</td></tr>"
     "<tr><td>lid_order</td><td>on</td><td>Order the lids of all vases by weight</td></tr></table>",
+    "yaml.html": "<h1>Oven Settings</h1><h2>Global and local</h2><ul>"
+    "<li>lid: the lid of the oven that is shut at night in the village. Default value: dome</li>"
+    "<li>namespace: path within the cellar where all jars of the oven are kept. Default value: shelf9</li>"
+    "<li>OVEN_NAME: name of the kitchen in which the oven stands at the moment.</li></ul>",
+    "order.html": "<h1>Order</h1><table><tr><th>Rule</th><th>Description</th></tr>"
+    "<tr><td>Optional</td><td>Omit all keys of the pantry at night</td></tr>"
+    "<tr><td>Sorted</td><td>Sort all keys of the pantry at noon</td></tr></table>",
     "legal.html": f"<h1>Kiln Free License</h1>{LICENCE}<p>Publishers may print versions of it.</p>",
 }
 
@@ -74,6 +81,23 @@ def test_a_switch_that_is_off_has_no_default(proposer: Any) -> None:
     ]
     assert is_tick("False")
     assert not is_tick("dome")
+
+
+def test_bullets_name_what_they_speak_of_and_say_nothing_of_the_heading(proposer: Any) -> None:
+    corpus = proposer.corpus
+    row = corpus.columns.ids.index("yaml.html")
+    told = {
+        (corpus.entities[e.subject].name, e.value)
+        for e in corpus.edges
+        if e.document == row and e.relation == "default"
+    }
+    assert told == {("lid", "dome"), ("namespace", "shelf9")}
+    assert {kinds(proposer)[name] for name in ("lid", "namespace", "OVEN_NAME")} == {"setting"}
+
+
+def test_labels_in_the_first_column_name_nothing(proposer: Any) -> None:
+    assert "Sorted" in kinds(proposer)
+    assert "Optional" not in kinds(proposer)
 
 
 def test_what_is_said_of_a_value_that_is_advised_is_not_said_of_the_thing(proposer: Any) -> None:
@@ -218,10 +242,19 @@ def test_how_many_arguments_a_call_takes_tells_it_from_no_other(proposer: Any) -
     [
         "User guides for various kilns and the vases of a museum.",
         "Removed extraneous use directives from the modules of a kiln.",
+        "Class 2 contains the lids, vases and a few pieces of clay.",
     ],
 )
 def test_lines_without_a_verb_are_no_statements(sentence: str) -> None:
     assert statement(sentence) is None
+
+
+def test_a_remark_that_is_left_out_leaves_no_gap() -> None:
+    said = statement("ClayPack freezes (packs) the vases of a kiln into a box of a museum.")
+    assert said is not None
+    asked = statement_question(said)
+    assert asked is not None
+    assert asked[0] == "What freezes the vases of a kiln into a box of a museum?"
 
 
 def test_of_two_names_in_front_of_a_kind_the_nearer_one_is_meant() -> None:
@@ -235,6 +268,12 @@ def test_of_two_names_in_front_of_a_kind_the_nearer_one_is_meant() -> None:
     [
         "The pg-path option is compared with the heat of the kiln on every morning so it should always be right.",
         "ClayNotes print the heat of the kiln at noon and always appear in the museum of a town.",
+        "ClayAuth requires a token of the kiln to work with and the ClayFetcher handles tokens of a potter.",
+        "The -pw option takes a file name as an argument.",
+        "The ClayNotes syntax is clay modes lid, where modes represents a change to the lid of a vase.",
+        "QUIT is a special character that usually forcefully ends the work of a potter at the kiln.",
+        "ClayPlugins are small programs on the shelf of the kiln in a museum.",
+        "DOME is a minor option which controls how the lids of a kiln are shut.",
         "ClayPaths name a shelf of the museum so the oven knows where a potter can find it.",
     ],
 )
