@@ -29,7 +29,7 @@ PLURAL_NOUNS = frozenset(
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
     "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
     "writes filters hooks issues guides covers controls comments notes samples tags routes scripts structures designs "
-    "plans prompts profiles triggers".split()
+    "plans prompts profiles triggers tracks".split()
 )
 """Verbs that are plural nouns as well."""
 _DETERMINED = re.compile(
@@ -258,6 +258,8 @@ def _is_name(words: list[str]) -> bool:
         return False
     if len(words) > 1 and lower[: len(words) // 2] == lower[(len(words) + 1) // 2 :] and len(words) % 2 == 0:
         return False  # a title run into the sentence
+    if len(words) > 1 and re.fullmatch("[a-z]{3,}ing", words[-1]) and re.fullmatch("[a-z]+s", words[-2]):
+        return False  # "objects representing" what follows
     if len(words) > 1 and (lower[-1].endswith("ly") or re.fullmatch("[a-z]+(?:ted|ned|ded|sed)", words[0])):
         return False  # "option simply", "mentioned size"
     if any(word.endswith("ing") for word in lower[1:-1]) or (len(words) > 1 and re.fullmatch("[a-z]+ed", words[-1])):

@@ -54,7 +54,7 @@ _PURPOSE = re.compile(r"(?P<name>\S+(?:, \S+)*) (?:-|—|–|--) (?P<purpose>\S.
 _LEAST_SCHEMA = 3
 """So many things must have a field before it is one, and no heading of a remark."""
 _REMARK = re.compile(r" \((?:required|optional|default|deprecated|experimental)\)$")
-_ADVISED = re.compile(r"(?:recommended|suggested|preferred|typical)\b", re.IGNORECASE)
+_CODE = ("c ", "cp", "js", "py")
 _NEVER_NAMES = frozenset(("default", "since", "type", "status", "version"))
 """Relations that no heading is the name of a product for."""
 _OWN_LINES = 12
@@ -207,7 +207,7 @@ class _Builder:
             if named is not None and named.kind == "constant":
                 named = replace(named, kind=page.kind_of_capitals(anchor.start))
             # Declarations that follow each other share no description, as spellings of an option do.
-            if entry is None or named is None or (named.kind.startswith("C ") and entry.first > entry.line + 1):
+            if entry is None or named is None or (anchor.kind[:2] in _CODE and entry.first > entry.line + 1):
                 continue
             end, own = outline.lines[entry.stop - 1].end, outline.own_lines(entry)
             last = max(last, end)
@@ -326,7 +326,7 @@ class _Builder:
             return  # it sets two things side by side, a remark on each a row
         text = page.document.text
         products = products_compared(table.heading, kind, text)
-        advised = any(_ADVISED.match(heading) for heading in table.heading)  # what is said is said of that value
+        advised = any(re.match(r"(?i:recommended|suggested|preferred|typical)\b", head) for head in table.heading)
         for row in table.rows:
             name = _REMARK.sub("", row[0].text.strip())
             odd = ": " in name or " - " in f" {name}" or len(name.split()) > 5 or name.lower() in ROW_LABELS

@@ -258,6 +258,9 @@ def term_name(text: str, group: str) -> Named | None:
         return Named(name, kind, _forms(text, name)) if len(name) > 1 and len(text) < 160 else None
     text = re.sub(r"^(\w+)=\1\b(?: in [A-Za-z]+)?(?= |$)", r"\1", text)  # "memory=memory in MB" shows what it takes
     bare = _PLACEHOLDER.sub("", re.sub(r"\s*\([^()]*\)$", "", text)).strip(" ,`'\"“”").rstrip(":")
+    bare = re.sub(r"^([A-Z][A-Z\d]*(?:_[A-Z\d]+)+)=\S+$", r"\1", bare)  # "KILN_DRY=1" shows how it is set
+    if bare.endswith(("$", "$_")):
+        return None  # "KILN_${LID}_HEAT" stands for many names
     if not 1 < len(bare) <= 48 or not _BARE_TERM.match(bare) or bare.endswith((".", ";")):
         return None
     if re.fullmatch(r"[\d.]+", bare) or (not any(c.isalpha() for c in bare) and len(bare) > 3):
@@ -296,6 +299,7 @@ def _forms(text: str, name: str) -> tuple[str, ...]:
 
 def _code_name(anchor: Anchor, signature: str, kind: str, domain: str) -> Named | None:
     name = re.sub(r"^(?:c|cpp)\.", "", anchor.name) if domain != "py" else anchor.name
+    name = re.sub(r"^((?:\w+\.)+)\1", r"\1", name)  # a module that is named twice
     if not re.fullmatch(r"[\w.]+", name) or name.endswith("."):
         return None
     head, _, inside = signature.partition("(")

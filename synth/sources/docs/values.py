@@ -65,6 +65,11 @@ _NO_VALUE = frozenset(
 )
 _DONE = re.compile(r"(?!enabled|disabled|unlimited)[a-z]{3,}ed")
 _TO_WHAT = (" for ", " by ", " when ", " if ")
+_OF_ANOTHER = re.compile(
+    r"(?:If|When|Where) (?!(?:it|this|that|not|no|none|omitted|unset|left|set|empty|given|nothing)\b)(?:the )?\S+ "
+    r"(?:is|are) (?:not|omitted|missing|unset|empty|absent|left)\b"
+)
+"""Whose default a sentence tells is what its condition names: "If GID is omitted, it defaults to UID"."""
 _ELSEWHERE = re.compile(r"\b(?:otherwise|elsewhere)\b|\b(?:and|or) (?:to )?\S{1,30} (?:on|for|if|when|in|under) ")
 """What follows a default that holds in some cases alone."""
 _TYPE = re.compile(
@@ -131,7 +136,7 @@ def field_in(line: str, names: tuple[str, ...]) -> Stated | None:
 def default_in(sentence: str, names: tuple[str, ...] = ()) -> str | None:
     """The default that a sentence states of what goes by ``names``, or None. "(default policy)" names no value."""
     other = _OTHER.match(sentence)
-    if other is not None and other[1] not in names:
+    if (other is not None and other[1] not in names) or _OF_ANOTHER.match(sentence):
         return None
     for pattern in _DEFAULTS:
         if match := pattern.search(sentence):

@@ -60,8 +60,11 @@ _SIGNS = tuple(
         r"\bby default [a-z]+s\b",
         r"\b(?:is|are) (?:more |less )?[a-z]+er that\b",
         r"[,:] one of\b",
+        r" and re-[a-z]+$",
         r"\bspecifies .*\bto specify\b",
-        r"\b([a-z]{3,})[a-z]{2,} \1$",  # what stands for a value: "repository repo"
+        # What stands for a value: "repository repo".
+        r"\b([a-z]{3,})[a-z]{2,} \1$",
+        r"\b([a-z]{4,})[a-z]{2,} \1\b(?! (?:by|of|the|an?)\b)",
         r"\b(?:to|from|of|by|with|in|on|than|at) (?:num|expr|str|arg|msg|cmd|func|idx|ptr|val|src|dst|len|repo|dir)\b",
         r", (?:ignore|skip|omit|remove|replace|return|use|keep|leave) (?!(?:[\w-]+,? )*(?:and|or)\b)",
         r"\b(?!is\b|was\b|seems\b|becomes\b|proves\b|remains\b)[a-z]+s useful (?:for|to|if|when|in)\b",

@@ -27,6 +27,8 @@ _ALSO_DO = re.compile(r"\b(?:and|or|but) (?:also|then|always|often|never|sometim
 _NEW_SUBJECT = (
     r",? and (?:that )?[a-z-]+ (?:[a-z]+s )?(?:is|was|are|were)\b"
     r"|,? and (?![a-z]+ly )[a-z-]+ (?:occurs?|happens?|takes place|follows|remains?|becomes?|exists?)\b"
+    rf"|,? and (?!(?:then|also|now|either|both|thus|so|later|often)\b|[a-z]+ly )[\w.]+ "
+    rf"(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))}) (?:the|an?|its|all|no)\b"
     r"|, and [a-z]+s (?!.{0,12}ed\b)[a-z]+ (?:with|to|the|an?|from|on|in|their|its)\b"
 )
 """ "runs on the server, and clients talk to it": the second half is said of something else."""
@@ -69,7 +71,10 @@ _GOES_ON = re.compile(
     r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
 )
 """Where a sentence goes on with something else than what it says of its subject."""
-_GOES_ON_OF_IT = re.compile(r"\band (?:can|may|must|should|will|is|has|does|cannot)\b")
+_GOES_ON_OF_IT = re.compile(
+    r"\band (?:can|may|must|should|will|is|has|does|cannot)\b"
+    rf"|, and (?:[a-z]+ly |also )?(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b"
+)
 _ARE_KIND = re.compile(
     r"(?!not |only |also |[a-z]+(?:ed|ly|ing) )(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
     r"(?:people|[a-z]+s) (?:that|which|who|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"

@@ -50,7 +50,7 @@ _HEADING_VERBS = frozenset(
 _NO_NOUN = ("ed", "ing", "ly", "able", "ible", "ful", "ous")
 _OPENS_NO_NOUN = frozenset(
     "implicitly requires includes if when how see since introduced new old current previous example sample resulting "
-    "final expected actual".split()
+    "final expected actual source edit view download".split()
 )
 """First words of labels that are no property of the thing: "New version" is what an example makes of another one."""
 _OF_CALLABLES = frozenset("argument arguments arity parameters".split())

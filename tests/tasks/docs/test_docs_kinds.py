@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from synth.lexicon.reading import document_words
 from synth.schemas.documents import Anchor
-from synth.sources.docs.names import entry_name, heading_name
+from synth.sources.docs.names import entry_name, heading_name, term_name
 from synth.sources.docs.values import default_in, is_tick, takes_a_value
 from synth.tasks.docs.doubts import doubt, opens_with_a_noun
 from synth.tasks.docs.english import clause, is_fragment
@@ -142,11 +143,12 @@ def test_the_only_whole_that_has_parts_is_no_answer(tmp_path: Path) -> None:
         ("el defcustom", "defcustom kiln-lid-heat", ("kiln-lid-heat", "setting")),
         ("el define-lid", "define-lid shut", ("shut", "term")),
         ("el defun", "defun kiln-open", ("kiln-open", "function")),
+        ("py class", "class kiln.core.Lid", ("kiln.core.Lid", "class")),
         ("std pragma", "pragma lid_heat", ("lid_heat", "pragma")),
     ],
 )
 def test_types_of_objects_are_said_as_people_say_them(anchor: str, text: str, expected: tuple[str, str]) -> None:
-    named = entry_name(Anchor(name="x", start=0, end=len(text), kind=anchor), text, "")
+    named = entry_name(Anchor(name="kiln.core.kiln.core.Lid", start=0, end=len(text), kind=anchor), text, "")
     assert named is not None
     assert (named.name, named.kind) == expected
 
@@ -169,7 +171,38 @@ def test_a_default_that_is_told_in_words_is_none(proposer: Any, value: str, aske
 def test_a_default_of_some_cases_is_none() -> None:
     assert default_in("The lid defaults to open on a kiln of clay, and to shut otherwise.", ("lid",)) is None
     assert default_in("The lid defaults to 25 on Mondays and 30 on Sundays.", ("lid",)) is None
+    assert default_in("If GID is omitted, it defaults to UID.", ("--owner",)) is None
+    assert default_in("If it is not set, it defaults to 7.", ("--owner",)) == "7"
     assert default_in("The lid defaults to 25 on a kiln of clay.", ("lid",)) == "25"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("KILN_DRY=1", "KILN_DRY"), ("KILN_${LID}_HEAT", None), ("KILN_LID_HEAT", "KILN_LID_HEAT")]
+)
+def test_variables_go_by_their_names_alone(text: str, name: str | None) -> None:
+    named = term_name(text, "variable")
+    assert (None if named is None else named.name) == name
+
+
+def test_what_a_deprecated_thing_was_replaced_by_is_said_forwards() -> None:
+    question = document_words().relations["replacement"].question
+    assert all(words.startswith("was ") for words in question.subject_does)
+    assert question.object_is == ("the replacement for {x}",)
+
+
+def test_a_page_has_no_source_code_to_ask_for(proposer: Any) -> None:
+    assert proposer._words.asks("source_code", "x") == ()
+    assert proposer._words.asks("exit_code", "x") != ()
+
+
+def test_what_is_said_of_the_second_of_two_declarations_is_not_said_of_the_first(tmp_path: Path) -> None:
+    entry = (
+        "<dl class='py class'><dt class='sig' id='k.Lid'>class k.Lid</dt>"
+        "<dt class='sig' id='k.Lid.shut'>Lid.shut(x)</dt><dd><p>Shut the lid of the kiln at night.</p></dd></dl>"
+    )
+    corpus = build(tmp_path, site() | {"k.html": f"<html><body><h1>Lids</h1>{entry}</body></html>"}).proposer().corpus
+    told = {corpus.entities[e.subject].name for e in corpus.edges if e.value == "Shut the lid of the kiln at night."}
+    assert told == {"k.Lid.shut"}
 
 
 def test_columns_headed_by_a_verb_and_its_preposition_are_asked(tmp_path: Path) -> None:
@@ -194,6 +227,8 @@ def test_use_uses_and_used_are_one_word() -> None:
         "that breaks the clay into words, ignore dots",
         "that is faster that the old wheel of a kiln",
         "that works on the clay repository repo",
+        "that frees the property prop in the kiln of a potter",
+        "that opens the lid of the kiln and re-fetch",
         "that shortens each of the lids to num grains",
         "that specifies a list to specify the lids of a kiln",
         "that rings before the kiln exits useful for potters",
@@ -242,6 +277,7 @@ def test_how_many_arguments_a_call_takes_tells_it_from_no_other(proposer: Any) -
     [
         "User guides for various kilns and the vases of a museum.",
         "Removed extraneous use directives from the modules of a kiln.",
+        "The Clay objects representing tracks keep the address of the kiln.",
         "Class 2 contains the lids, vases and a few pieces of clay.",
     ],
 )
@@ -273,6 +309,8 @@ def test_of_two_names_in_front_of_a_kind_the_nearer_one_is_meant() -> None:
         "The ClayNotes syntax is clay modes lid, where modes represents a change to the lid of a vase.",
         "QUIT is a special character that usually forcefully ends the work of a potter at the kiln.",
         "ClayPlugins are small programs on the shelf of the kiln in a museum.",
+        "ClayOut is ended by a zero and outlen holds the length of the vase of a potter.",
+        "GS2 is a protocol bridge between the kiln and the oven, and allows all lids to be used.",
         "DOME is a minor option which controls how the lids of a kiln are shut.",
         "ClayPaths name a shelf of the museum so the oven knows where a potter can find it.",
     ],
