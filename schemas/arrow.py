@@ -24,12 +24,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cache
+from itertools import pairwise
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import TypeAdapter, ValidationError
 
 from synth.schemas.adp import Trajectory, error_lines
@@ -249,16 +249,14 @@ class _List(_Node):
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat, type=self.type, mask=mask)
 
     def read(self, array: pa.Array) -> list[Any]:
-        lengths = pc.list_value_length(array).to_pylist()
-        items = self.item.read(array.flatten())
-        values: list[Any] = []
-        start = 0
-        for length in lengths:
-            if length is None:
-                values.append(None)
-            else:
-                values.append(items[start : start + length])
-                start += length
+        offsets = array.offsets.to_pylist()
+        first, last = offsets[0], offsets[-1]
+        # Most lists of a row are empty, and rows are often read one by one: what an item is made of is not looked at.
+        items = self.item.read(array.values.slice(first, last - first)) if last > first else []
+        values: list[Any] = [items[start - first : stop - first] for start, stop in pairwise(offsets)]
+        if array.null_count:
+            present = array.is_valid().to_pylist()
+            values = [value if valid else None for value, valid in zip(values, present, strict=True)]
         return values
 
     def json_paths(self, path: str) -> Iterator[str]:

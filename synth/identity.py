@@ -39,7 +39,10 @@ def canonical_json(value: Any) -> str:
         TypeError: a value is of a type that JSON lacks.
     """
     _check(value)
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _check(value: Any) -> None:

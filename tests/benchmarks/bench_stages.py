@@ -6,7 +6,7 @@
 
 Each build is a process of its own with a store of its own; the two take turns stage run by stage run, so that what else
 the machine does falls on both. Medians over the rounds are printed, the stage runs that took longest before first. Rows
-are compared without their provenance: versions stand there.
+are compared without their provenance and the environment's version: a change of code bumps them.
 
 Exit status 1 when the rows differ.
 """
@@ -53,22 +53,23 @@ def serve(dataset: str, tasks: int) -> None:
 
 
 def rows_digest(out: Path) -> str:
-    """Of the rows of all Parquet files below ``out``, without provenance."""
+    """Of the rows of all Parquet files below ``out``, without versions of code."""
     import pyarrow.parquet as pq
 
     from synth.identity import digest
 
     found = []
     for file in sorted(out.rglob("*.parquet")):
-        rows = _without_provenance(pq.read_table(file).to_pylist())
+        rows = _without_versions(pq.read_table(file).to_pylist())
         found.append([str(file.relative_to(out)), digest(json.dumps(rows, default=str))])
     return digest(found)
 
 
-def _without_provenance(value: Any) -> Any:
+def _without_versions(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_provenance(item) for name, item in value.items() if "provenance" not in name}
-    return [_without_provenance(item) for item in value] if isinstance(value, list) else value
+        kept = (name for name in value if "provenance" not in name and name != "environment_version")
+        return {name: _without_versions(value[name]) for name in kept}
+    return [_without_versions(item) for item in value] if isinstance(value, list) else value
 
 
 class Build:
