@@ -7,6 +7,7 @@ computed in chunks so that a million documents need no list of their tokens. bm2
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -32,6 +33,8 @@ _LOOK_UP = 20
 """What finding a document in a column costs, in additions of a posting. Sets the speed of search, nothing else."""
 _CHUNK = 4096
 """Documents that are counted at once."""
+_FOUND = 1 << 16
+"""Tokens whose place in the vocabulary is remembered."""
 _CACHE = 1 << 20
 """Surfaces whose tokens are remembered while building."""
 
@@ -63,7 +66,10 @@ class Bm25Index:
         self._documents = np.asarray(arrays["indices"])
         self._scores = np.asarray(arrays["data"])
         self._largest = np.asarray(arrays["largest"])
-        self._bytes, self._offsets = np.asarray(arrays["vocabulary_bytes"]), np.asarray(arrays["vocabulary_offsets"])
+        # An item of a view is a plain number, which one of an array is not.
+        self._vocabulary = np.asarray(arrays["vocabulary_bytes"]).data
+        self._bounds = np.asarray(arrays["vocabulary_offsets"]).data
+        self._found: dict[str, int | None] = {}
         k1, b = (float(number) for number in arrays["parameters"][:2])
         self._bm25 = bm25s.BM25(method="lucene", k1=k1, b=b)
         self._bm25.scores = {
@@ -224,7 +230,7 @@ class Bm25Index:
     @property
     def n_tokens(self) -> int:
         """Size of the vocabulary."""
-        return len(self._offsets) - 1
+        return len(self._bounds) - 1
 
     def frequency(self, token: str) -> int:
         """How many documents have the token (as ``tokenize`` writes it)."""
@@ -248,18 +254,16 @@ class Bm25Index:
         return np.array(sorted(numbers), dtype=np.int64)
 
     def _find(self, token: str) -> int | None:
-        wanted = token.encode()
-        low, high = 0, self.n_tokens
-        while low < high:
-            middle = (low + high) // 2
-            if self._token(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < self.n_tokens and self._token(low) == wanted else None
+        if token not in self._found:
+            if len(self._found) >= _FOUND:
+                self._found.clear()
+            wanted = token.encode()
+            at = bisect_left(range(self.n_tokens), wanted, key=self._token)
+            self._found[token] = at if at < self.n_tokens and self._token(at) == wanted else None
+        return self._found[token]
 
     def _token(self, number: int) -> bytes:
-        return self._bytes[int(self._offsets[number]) : int(self._offsets[number + 1])].tobytes()
+        return self._vocabulary[self._bounds[number] : self._bounds[number + 1]].tobytes()
 
 
 _ARRAYS = (

@@ -81,9 +81,11 @@ class ExactIndex:
             block = np.asarray(self._vectors[start : start + _BLOCK], dtype=np.float32)
             scores = np.round(block @ np.asarray(queries, dtype=np.float32).T, _DECIMALS)
             for row, found in enumerate(best):
-                column = scores[:, row]
+                column = np.ascontiguousarray(scores[:, row])
                 least = np.partition(column, -k)[-k] if k < len(column) else -np.inf
-                near = np.flatnonzero(column >= least)
+                # Of equal scores only the first rows can be needed: a query without words is as far from all of them.
+                level = np.flatnonzero(column == least)[:k]
+                near = np.concatenate((np.flatnonzero(column > least), level))
                 rows, marks = np.concatenate((found[0], start + near)), np.concatenate((found[1], column[near]))
                 order = np.lexsort((rows, -marks))[:k]
                 best[row] = rows[order], marks[order]

@@ -147,10 +147,12 @@ def _tokens(text: str) -> Iterator[_Token]:
     """Numbers lose their thousands separators, words case and possessive."""
     for match in _TOKEN.finditer(unicodedata.normalize("NFC", text)):
         raw = match.group()
-        if raw[0].isdigit():
-            yield ungrouped(raw), raw, match.start()
-        else:
-            yield bare(raw).casefold().replace("’", "'"), raw, match.start()
+        yield _word(raw), raw, match.start()
+
+
+@lru_cache(maxsize=1 << 16)
+def _word(raw: str) -> str:
+    return ungrouped(raw) if raw[0].isdigit() else bare(raw).casefold().replace("’", "'")
 
 
 def ungrounded(
@@ -340,6 +342,7 @@ def _prose(
     yield from _run(text, run, seen, plain_list, strict, own, thought)
 
 
+@lru_cache(maxsize=1 << 16)
 def _named(raw: str) -> bool:
     """A capitalised word, a number, or a token with digits or inner capitals: part of a name or value."""
     return raw[0].isupper() or any(char.isdigit() or char.isupper() for char in raw)

@@ -109,9 +109,7 @@ def similarity(cue: str, sentence: str, lexicon: Lexicon, without: Iterable[str]
 @lru_cache(maxsize=65536)  # agents reread a page every turn and compare the same words again
 def _similarity(cue: str, sentence: str, same: _Same, without: tuple[str, ...]) -> float:
     for name in without:
-        if name:
-            pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-            cue, sentence = pattern.sub(" ", cue), pattern.sub(" ", sentence)
+        cue, sentence = _without(cue, name), _without(sentence, name)
     a, b = _vector(cue, same), _vector(sentence, same)
     if not a or not b:
         return 0.0
@@ -120,9 +118,22 @@ def _similarity(cue: str, sentence: str, same: _Same, without: tuple[str, ...]) 
     return float(dot / (sqrt(sum(v * v for v in a.values())) * sum(v * v for v in b.values()) ** 0.25))
 
 
+def _without(text: str, name: str) -> str:
+    if not name or not _may_hold(text, name):
+        return text
+    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text, flags=re.IGNORECASE)
+
+
+def _may_hold(text: str, name: str) -> bool:
+    """False where ``name`` can't stand in ``text``, whatever the case: most pairs need no pattern of their own."""
+    return not (text.isascii() and name.isascii()) or name.lower() in text.lower()
+
+
 @lru_cache(maxsize=32768)
 def introduces_alias(text: str, name: str) -> bool:
     """Whether ``text`` says that something goes by ``name`` too."""
+    if not _may_hold(text, name):
+        return False
     said = r"(?:known as|called|nicknamed|alias|abbreviated|short for|formerly|also|\bor)\W+(?:the )?[\"“]?"
     return re.search(rf"{said}{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from synth.agents.contract import History, Step
 from synth.annotate.evidence.assessment import Effect, gold_documents
@@ -73,9 +74,14 @@ def names_in(view: EvidenceView, text: str) -> set[str]:
 def without_names(sentence: str, names: set[str]) -> str:
     """The sentence with a dash for every name: a title may hold words that say something else outside it."""
     for name in sorted(names, key=lambda name: (-len(name), name)):
-        words = r"\W+".join(re.escape(word) + r"(?:['’]s?)?" for word in name.split())
-        sentence = re.sub(rf"(?<!\w){words}(?!\w)", "–", sentence, flags=re.IGNORECASE)
+        sentence = _pattern_of(name).sub("–", sentence)
     return sentence
+
+
+@lru_cache(maxsize=4096)
+def _pattern_of(name: str) -> re.Pattern[str]:
+    words = r"\W+".join(re.escape(word) + r"(?:['’]s?)?" for word in name.split())
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
 _WRONG = frozenset((Effect.PASSED_OVER, Effect.WRONG_RESULT, Effect.UNFIT))
