@@ -27,6 +27,7 @@ __all__ = [
     "Explored",
     "ForbiddenCall",
     "Given",
+    "Ground",
     "HiddenRule",
     "Injected",
     "Injection",
@@ -63,6 +64,16 @@ class Given(Row):
         return self
 
 
+class Ground(Row):
+    """A written rule that is kept before a change, with what was looked up for it."""
+
+    rule: NonEmpty
+    lines: tuple[str, ...] = ()
+    """What the rule goes by, as the plan met it."""
+    nothing: dict[str, str] = {}
+    """Tools that list nothing of what the rule goes by, each with what was looked for."""
+
+
 class PlannedCall(Row):
     """One call of the solution."""
 
@@ -78,8 +89,11 @@ class PlannedCall(Row):
     """Argument -> where its value comes from. An argument in parts has an entry for each: ``items.0.amount``."""
     decides: bool = False
     """Whether it is looked up to see if the policy allows what comes next, whatever else it shows."""
-    evidence: tuple[str, ...] = ()
-    """Of a change: the looked-up lines by which the rule that is kept before it decides on it, as the plan met them."""
+    grounds: tuple[Ground, ...] = ()
+    """Of a change: the rules that are kept before it and what they go by, what decides first of all in front."""
+    shown: Given | None = None
+    """Of a change: the planned look-up that shows it when made again, and the line by which it does. None = none does,
+    or nobody looked."""
 
 
 class Change(Row):

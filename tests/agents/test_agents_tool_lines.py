@@ -8,9 +8,9 @@ import pytest
 from tool_tasks import bags, opened
 
 from synth.agents.contract import Prompt, Step, Turn
-from synth.agents.plan_view import PlanView, plan_of
-from synth.agents.scripted.tool_agent.details import marks_of
-from synth.agents.scripted.tool_agent.narration import answer_line, is_clause
+from synth.agents.plan_view import Made, PlanView, plan_of
+from synth.agents.scripted.tool_agent.details import details_of, marks_of, only_called
+from synth.agents.scripted.tool_agent.narration import answer_line, is_clause, shown_values
 from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.identity import derive_generator
@@ -37,7 +37,7 @@ def builder(*history: Step) -> TurnBuilder:
 def all_done(view: PlanView) -> None:
     """As if every call of the plan had been made."""
     done = cast("dict[int, Any]", view.done)
-    done |= dict.fromkeys(range(len(view.plan.calls)), view.made[0])
+    done |= dict.fromkeys(range(len(view.plan.calls)), Made(*view.made[0]))
 
 
 @pytest.mark.parametrize(("tool", "tells"), [(WATCH, False), (ASSIGN, True)])
@@ -96,3 +96,55 @@ def test_who_asks_does_not_know_what_is_answered() -> None:
 def test_a_number_of_things_is_no_sentence() -> None:
     assert not is_clause("6 accounts")
     assert is_clause("Ann Bo has 2 orders")
+
+
+def test_a_detail_is_a_whole_name_and_no_part_of_another() -> None:
+    budget = "Kindly set the budget for Public transport to $125."
+    assert details_of(budget, "K028: Public transport (expense)") == ["Public transport"]
+    fuel = "The $95.80 that I spent at Northgate Fuel has to go."
+    assert details_of(fuel, "PY1: Northgate Fuel, usual category Fuel") == ["Northgate Fuel"]
+
+
+def test_of_titles_that_begin_alike_the_whole_one_is_named() -> None:
+    asked = "Close “Backup job is slow”, please."
+    shown = "2 issues fit:\nWEB-35: Backup job is slow in the evening (bug)\nPAY-23: Backup job is slow (task)"
+    both = [ToolResult(call_id="c", name="search_issues", content=shown)]
+    assert only_called(asked, "PAY-23: Backup job is slow (task)", both) == "Backup job is slow"
+    assert only_called(asked, "WEB-35: Backup job is slow in the evening (bug)", both) is None
+    alone = [ToolResult(call_id="c", name="search_issues", content="PAY-23: Backup job is slow (task)")]
+    assert only_called(asked, "PAY-23: Backup job is slow (task)", alone) is None
+
+
+def test_how_many_there_are_is_read_off_what_stands_above_them() -> None:
+    shown = ToolResult(call_id="c", name="list", content="6 transactions fit:\nTX1: -$24.27\nTX2: -$38.50")
+    assert answer_line("How many are pending?", "6", [shown]) == "6 transactions fit"
+
+
+def test_a_balance_below_nothing_keeps_its_sign() -> None:
+    assert shown_values({"statement_cents": -45998}, ["It says -$459.98."]) == ["-$459.98"]
+    assert shown_values({"statement_cents": 45998}, ["It says $459.98."]) == ["$459.98"]
+
+
+def test_an_amount_that_was_spent_is_answered_as_money() -> None:
+    asking = builder(step("spending", "Books (K888): -$44.28"))
+    asking.task = TASK.model_copy(update={"answer": "$44.28", "answer_aliases": ("44.28",)})
+    assert asking.read_answer() == "$44.28"
+
+
+def test_of_two_states_of_one_thing_the_last_message_tells_the_later() -> None:
+    first = step(ASSIGN, "PAY-40 is assigned to Ann Bo.", issue="PAY-40", member_id="U1")
+    other = step(ASSIGN, "WEB-1 is assigned to Ann Bo.", issue="WEB-1", member_id="U1")
+    again = step(ASSIGN, "PAY-40 is assigned to Cy Day.", issue="PAY-40", member_id="U2")
+    assert builder(first, other, again)._told() == ["WEB-1 is assigned to Ann Bo.", "PAY-40 is assigned to Cy Day."]
+
+
+def test_what_an_answer_has_replaced_marks_no_line() -> None:
+    line = "KE101: departs 2031-05-21 17:25, arrives 2031-05-21 18:50"
+    shown = [ToolResult(call_id="c", name="search_flights", content=line)]
+    moved = builder(step("get_issue", PAGE, issue="PAY-40"))
+    moved.task = TASK.model_copy(update={"question": "Please book the 18:50 flight to Oslo."})
+    assert moved._marks(line, shown) == ["18:50"]
+    fact = UserFact(topic="t", says="Make it the one that leaves at 17:25.", keywords=("k",), changes=True)
+    moved.plan = moved.plan.model_copy(update={"user": (fact,)})
+    moved.view.told.add(0)
+    assert moved._marks(line, shown) == ["17:25"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from synth.agents.contract import History, Prompt
 from synth.agents.plan_view import ASK, PlanView
-from synth.schemas.plans import Planned, Policed
+from synth.schemas.plans import Plan, Planned, Policed
 from synth.schemas.tasks import Task
 
 __all__ = ["unlooked"]
@@ -63,9 +63,7 @@ def _moved(view: PlanView, before: frozenset[int]) -> set[int]:
 def _other_rules(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     """Rules of the policy that a thought quotes and that do not decide."""
     policed, plan = Policed.of(task.details), Planned.of(task.details).plan
-    deciding = {rule.rstrip(".") for rules in policed.rules.values() for rule in rules} | {
-        (plan.rule or "").rstrip(".")
-    }
+    deciding = _deciding(policed, plan)
     policy = prompt.system.partition("## Policy")[2].split("\n")
     others = {line[2:].strip().rstrip(".") for line in policy if line.startswith("- ")} - deciding
     for step in history:
@@ -74,13 +72,19 @@ def _other_rules(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
                 yield f"quotes {quote!r}, which does not decide"
 
 
+def _deciding(policed: Policed, plan: Plan) -> set[str]:
+    """Rules that decide on what is asked for, without their full stops."""
+    written = [rule for kept in policed.rules.values() for rule in kept]
+    kept = [ground.rule for call in (*plan.calls, *plan.attempts) for ground in call.grounds]
+    return {rule.rstrip(".") for rule in (*written, *kept, plan.rule or "")} - {""}
+
+
 def _unfounded(task: Task, view: PlanView, history: History) -> Iterator[str]:
     """Rules by which a thought or the last message decides, where nothing that was looked up to decide was quoted until
     then; where the application says which lines do, none of those."""
     policed, plan = Policed.of(task.details), view.plan
-    deciding = {rule.rstrip(".") for kept in policed.rules.values() for rule in kept} | {(plan.rule or "").rstrip(".")}
-    deciding -= {""}
-    evidence = [line for call in plan.calls for line in call.evidence]
+    deciding = _deciding(policed, plan)
+    evidence = [line for call in (*plan.calls, *plan.attempts) for ground in call.grounds for line in ground.lines]
     evidence += policed.forbidden.evidence if policed.forbidden is not None else ()
     shown = [
         " ".join(made.result.content.split()) for number, made in view.done.items() if view.plan.calls[number].decides

@@ -95,8 +95,8 @@ class ToolTeacherConfig(Described):
     detour: float = Field(default=0.4, ge=0, le=1)
     """Chance, where a list shows others that have something of what the user says, to look at one of them first; it
     then goes back with a reason."""
-    verify: float = Field(default=0.25, ge=0, le=1)
-    """Share of runs that look once more after the last change."""
+    verify: float = Field(default=0.6, ge=0, le=1)
+    """Share of runs that look once more after the last change, of those in which a look shows it."""
     parallel: float = Field(default=0.3, ge=0, le=1)
     """Chance to make look-ups that do not depend on each other at once."""
     patience: int = Field(default=30, ge=1)

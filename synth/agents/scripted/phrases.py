@@ -91,6 +91,7 @@ _OBVIOUS = frozenset(
             "p_search",
             "p_search_kind",
             "p_look_plain",
+            "p_list",
             "p_both",
             "p_several",
         ),

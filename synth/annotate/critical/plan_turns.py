@@ -22,6 +22,11 @@ def plan_turns(point: Point, generator: np.random.Generator, *, patience: int) -
     sure = ToolTeacherConfig(detour=0.0, verify=0.0, parallel=0.0, patience=patience)
     tools = {call.name for call in point.recorded.calls}
     builder = _builder(point, generator)
+    if builder.failed():
+        yield next_turn(builder, sure)  # nothing is known of what a call would have come to that got no answer
+        return
+    if builder.attempts():
+        tools = set()  # what would be taken instead is no alternative before the first was tried
     # Pairs of the same kind of action teach most: the call that was meant, where what was made is near it.
     for number in builder.open():
         planned = builder.plan.calls[number]
@@ -35,6 +40,8 @@ def plan_turns(point: Point, generator: np.random.Generator, *, patience: int) -
     if fact is not None:
         yield _builder(point, generator).ask(fact)
     for number in builder.ready():
+        if builder.attempts() and builder.plan.calls[number].changes:
+            break
         if not builder.was_refused(number) and builder.to_confirm(number) is None:
             yield _builder(point, generator).call(number)
     if builder.view.complete:

@@ -10,6 +10,7 @@ from typing import Literal
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.consistency import poor_reason
+from synth.agents.grounding.said import says
 from synth.agents.trajectory import history_of, step_items
 from synth.identity import digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem
@@ -184,6 +185,13 @@ def describe(actions: Sequence[ContentItem], *, gave_up: bool = False) -> str:
     return "; ".join(parts)
 
 
+_CARELESS = (
+    *("p_assume", "p_skip", "p_enough", "p_twice", "p_insist"),
+    *("p_suspect", "p_obey", "p_bend", "p_around"),
+)
+"""What scripted agents think when they err: right by luck, it is no example."""
+
+
 def not_grounded(
     position: PairPosition, chosen: Sequence[ContentItem], *, stage: str, own_words: bool | None = None
 ) -> Rejection | None:
@@ -200,9 +208,11 @@ def not_grounded(
         return refusal(row, stage, Reason.INVALID_TRAJECTORY, str(error), step=start)
     own = row.model is not None if own_words is None else own_words
     found = ungrounded(prompt, history, start=start, own_words=own)
-    if not found:
+    careless = None if own else next((one for one in _thoughts(chosen) if says(_CARELESS, one) is not None), None)
+    if not found and careless is None:
         return None
-    return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {found[0]}", step=start)
+    why = str(found[0]) if found else f"thinks what is thought by who errs: {careless!r}"
+    return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {why}", step=start)
 
 
 def not_reasoned(position: PairPosition, chosen: Sequence[ContentItem], *, stage: str) -> Rejection | None:

@@ -1,19 +1,29 @@
-"""What in an observation decides a request: the lines that a rule depends on, and the amount that a call costs."""
+"""What in an observation decides a request: the lines that a rule depends on, the amount that a call costs, and the
+line by which a change shows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
 
+from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Confirm
+from synth.environments.contract import ToolCall
+from synth.exploration.app.phrases import plain
+from synth.schemas.plans import Given, PlannedCall
+from synth.text.words import FUNCTION_WORDS, words
 
-__all__ = ["Amount", "deciding", "priced", "sum_in"]
+__all__ = ["Amount", "bears_on", "deciding", "named_by", "priced", "seen_by", "sights", "sum_in"]
 
 _QUOTE = 110
 """Characters of a line that a rule goes by; a longer one ends before."""
 _PRICE = 240
 """Characters of a line that says what something costs."""
+_SHOWN = 160
+"""Characters of a line that shows a change."""
 _WHOLE = 5
 """Lines of a list that is quoted as a whole, since what is looked for is not on it."""
 
@@ -39,16 +49,64 @@ def deciding(shown: str, pieces: Sequence[str]) -> tuple[list[str], list[str]]:
     return held, [quote for _, quote in lines[: len(lines) if len(lines) <= _WHOLE else 1]]
 
 
+def named_by(pieces: Sequence[str], row: Mapping[str, Any], today: str) -> str | None:
+    """What of a row the lines that decide would have to name; None where they are the same for all rows."""
+    slots = [slot for piece in pieces for slot in re.findall(r"\{[^}]+\}", piece)]
+    return plain(slots[0], row, today) if slots else None
+
+
 def priced(confirm: Confirm, shown: str) -> str | None:
     """The line of an observation that says what a call costs."""
     lines = (_quotable(line, _PRICE) for line in shown.splitlines())
     return next((line for line in lines if line is not None and confirm.amount in line), None)
 
 
+def sights(episode: AppEpisode, calls: Sequence[PlannedCall], arguments: Mapping[str, Any]) -> dict[int, str]:
+    """What those of the look-ups ``calls`` show now that are about what a call is given, and about nothing else."""
+    given, shown, now = set(map(str, arguments.values())), dict[int, str](), episode.snapshot()
+    for number, look in enumerate(calls):
+        about = {value for value in look.arguments.values() if isinstance(value, str)}
+        if about and about <= given and not look.changes:
+            again = ToolCall(id="again", name=look.tool, arguments=look.arguments)
+            shown[number] = episode.step(again).content
+    episode.restore(now)
+    return shown
+
+
+def seen_by(before: Mapping[int, str], after: Mapping[int, str], said: str) -> Given | None:
+    """The look-up that shows a change, of those that were made before and after it, and the line by which it does."""
+    lines = {number: _news(text, after[number], said) for number, text in before.items()}
+    seen = (Given(source="observation", words=line, call=number) for number, line in lines.items() if line)
+    return next(seen, None)
+
+
+def _news(before: str, after: str, said: str) -> str | None:
+    """The line of an observation by which it shows a change: one that was not there before, and of which what is new is
+    what the call has ``said``. None where there is no such line."""
+    known = [line.strip() for line in before.splitlines()]
+    spoken = set(words(said))
+    found: list[tuple[int, int, str]] = []
+    for at, line in enumerate(after.splitlines()):
+        text = line.strip()
+        if text in known or _quotable(text, _SHOWN) != text.removeprefix("- ").rstrip(".:"):
+            continue
+        was = get_close_matches(text, known, n=1)
+        new = spoken & (set(words(text)) - set(words(was[0] if was else "")))
+        if new:
+            found.append((len(new), -at, text))
+    return max(found)[2] if found else None
+
+
 def sum_in(confirm: Confirm, line: str) -> str:
     """The sum behind the words that announce it; empty where nothing is charged or refunded."""
     found = re.match(r"\$[\d,]+\.\d\d", line.partition(confirm.amount)[2])
     return "" if found is None or found.group() == "$0.00" else found.group()
+
+
+def bears_on(rule: str, confirm: Confirm, line: str) -> bool:
+    """Whether a line that says what something costs has what a rule speaks of: who pays by card need not think of
+    vouchers."""
+    return bool(sum_in(confirm, line) and (set(words(rule)) - FUNCTION_WORDS) & set(words(line)))
 
 
 def _quotable(line: str, most: int) -> str | None:

@@ -149,8 +149,8 @@ def calls_of(plan: Plan) -> list[ToolCall]:
 
 
 def _rules_on(environment: AppEnvironment, asks: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Changing tools, each with the written rule that decides on what is asked of it: what an agent may quote. None
-    where several things are asked of a tool on which different rules decide."""
+    """Changing tools, each with the written rule that decides on what is asked of it first of all; several, where
+    several things are asked of it on which different rules decide. What an agent may quote."""
     requests = environment.definition.requests
     told: dict[str, set[str]] = {}
     for name in asks:
@@ -159,8 +159,9 @@ def _rules_on(environment: AppEnvironment, asks: Sequence[str]) -> dict[str, tup
             continue
         written = [rule for rule in ask.refused_by if rule not in environment.rules.hidden]
         rule = environment.rules.named(written[0]) if written else None
-        told.setdefault(ask.tool or name, set()).add("" if rule is None else one_line(rule.text))
-    return {tool: tuple(rules) for tool, rules in told.items() if len(rules) == 1 and "" not in rules}
+        if rule is not None:
+            told.setdefault(ask.tool or name, set()).add(one_line(rule.text))
+    return {tool: tuple(sorted(rules)) for tool, rules in told.items()}
 
 
 def _rows_of(environment: AppEnvironment, made: AppSolution) -> tuple[str, ...]:

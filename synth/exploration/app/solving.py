@@ -14,11 +14,11 @@ from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Ask, Look, Question
 from synth.environments.app.words import PageNote, money, one_line
 from synth.environments.contract import ToolCall, ToolResult
-from synth.exploration.app.deciding import Amount, deciding, priced, sum_in
+from synth.exploration.app.deciding import Amount, bears_on, deciding, named_by, priced, seen_by, sights, sum_in
 from synth.exploration.app.phrases import Said, plain, said_in
 from synth.exploration.app.requests import AppRequests, Form, Values
 from synth.exploration.pipeline import Dropped, word_in
-from synth.schemas.plans import Given, PlannedCall
+from synth.schemas.plans import Given, Ground, PlannedCall
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 
@@ -73,12 +73,15 @@ class Solver:
         """
         self.decide(name, row)
         given = self.reach(name, row, words)
-        evidence = self.evidence(name, row, self._written(name))
         line = self.price(name, row, given)
+        grounds = self._grounds(name, row)
         if line is not None:
             self._waits(name, row, line, len(self.calls), attempt=False)
-        result = self._call(self.app.tool(name), self.app.arguments(name, row), given, changes=True)
-        self.calls[-1] = self.calls[-1].model_copy(update={"evidence": evidence})
+        arguments = self.app.arguments(name, row)
+        before = sights(self.episode, self.calls, arguments)
+        result = self._call(self.app.tool(name), arguments, given, changes=True)
+        shown = seen_by(before, sights(self.episode, self.calls, arguments), result.content)
+        self.calls[-1] = self.calls[-1].model_copy(update={"grounds": grounds, "shown": shown})
         if result.error is not None:
             raise Dropped(
                 Reason.NOT_REPLAYED, f"{name}: the call goes wrong once the reading is done: {result.content}"
@@ -106,7 +109,7 @@ class Solver:
         line = self.price(name, row, given)
         if line is not None:
             self._waits(name, row, line, len(self.attempts), attempt=True)
-        self.attempts.append(planned)
+        self.attempts.append(planned.model_copy(update={"grounds": self._grounds(name, row)}))
 
     def price(self, name: str, row: Values, given: Mapping[str, Given]) -> str | None:
         """Look up the amount that an ask's call moves; the line that shows it. None where it moves no money."""
@@ -139,30 +142,43 @@ class Solver:
         Raises:
             Dropped: it says so, and nothing of the kind was shown.
         """
-        ask = self.app.requests.asks[name]
-        if rule is None:
-            return ()
+        return () if rule is None else self._ground(name, row, rule, stopped=stopped).lines
+
+    def _grounds(self, name: str, row: Values) -> tuple[Ground, ...]:
+        """The written rules that are kept before an ask's call, each with what was looked up for it: the first, and of
+        the others those for which something was."""
+        hidden = self.app.environment.rules.hidden
+        written = [rule for rule in self.app.requests.asks[name].refused_by if rule not in hidden]
+        every = [self._ground(name, row, rule, whole=rule == written[0]) for rule in written]
+        return tuple(one for at, one in enumerate(every) if not at or one.lines or one.nothing)
+
+    def _ground(self, name: str, row: Values, rule: str, *, stopped: bool = False, whole: bool = True) -> Ground:
+        """What was looked up for one rule. ``whole``: where nothing stands of what it goes by, that nothing does is
+        quoted, if the rule allows the call."""
+        ask, known = self.app.requests.asks[name], self.app.environment.rules.named(rule)
+        text = one_line(known.text if known is not None else rule)
         today, found, named = self.episode.now[:10], list[str](), False
+        nothing: dict[str, str] = {}
         for look in ask.refused_by.get(rule, ()):
             call = {one: row[column] for one, column in look.arguments.items() if row[column] is not None}
             at = self._looked(look.tool, call, since=0)
             if at is None or not look.shows:
                 continue
             named = True
-            held, whole = deciding(self.results[at].content, [plain(piece, row, today) for piece in look.shows])
-            # Where nothing stands of what it goes by, that nothing does is what decides, if the rule allows it.
-            found += held or ([] if stopped else whole)
+            shown = self.results[at].content
+            held, every = deciding(shown, [plain(piece, row, today) for piece in look.shows])
+            missing = named_by(look.shows, row, today) if shown.split("\n")[0].endswith(":") else None
+            if not held and not stopped and missing is not None:
+                nothing[look.tool] = missing
+            else:
+                found += held or ([] if stopped or not (whole or "\n" not in shown.strip()) else every)
         if ask.confirm is not None and rule in ask.confirm.decides:
-            named = True
-            found += [self._priced] if self._priced is not None else []
-        if named and not found:
+            named = named or whole
+            priced = self._priced
+            found += [priced] if priced is not None and (whole or bears_on(text, ask.confirm, priced)) else []
+        if named and whole and not found and not nothing:
             raise Dropped(Reason.EVIDENCE_DOES_NOT_STATE, f"{name}: nothing shows what {rule} goes by")
-        return tuple(dict.fromkeys(found))
-
-    def _written(self, name: str) -> str | None:
-        """The written rule that decides on an ask first of all."""
-        hidden = self.app.environment.rules.hidden
-        return next((rule for rule in self.app.requests.asks[name].refused_by if rule not in hidden), None)
+        return Ground(rule=text, lines=tuple(dict.fromkeys(found)), nothing=nothing)
 
     def _looked(self, tool: str, arguments: Values, *, since: int) -> int | None:
         calls = enumerate(self.calls)

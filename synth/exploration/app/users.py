@@ -6,6 +6,7 @@ wanted, and the verdict, stay exact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,7 @@ _SECOND = 0.5
 _CHANGED = 0.8
 """Share of those that leave one open of which another part is changed, where it can be."""
 _WORDS = phrases("users")
+_STRAIGHT = re.compile(r"\"([^\"]+)\"")
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,10 @@ def worded(
         episode.step(step.call)
     if change is not None:
         _take_back(found, change, generator)
+    # Who quotes an answer sets it in straight quotation marks; those within it are others.
+    found.facts[:] = [fact.model_copy(update={"says": _STRAIGHT.sub(r"“\1”", fact.says)}) for fact in found.facts]
+    for says in list(found.told):
+        found.told[_STRAIGHT.sub(r"“\1”", says)] = found.told.pop(says)
     if any(answer_of(found.facts, f"Can you tell me {fact.topic}?") != fact.says for fact in found.facts):
         raise Dropped(Reason.UNNATURAL, "two things are left open that a question can't tell apart")
     return found

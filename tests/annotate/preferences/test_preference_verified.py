@@ -16,7 +16,7 @@ from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.consistency import poor_reason
 from synth.agents.trajectory import history_of, step_items
-from synth.annotate.preferences.sides import parsed
+from synth.annotate.preferences.sides import PairPosition, not_grounded, parsed
 from synth.annotate.preferences.verified import _as_good, _better, _skips, off_path, verified_pairs
 from synth.environments.contract import Episode
 from synth.identity import derive_generator
@@ -400,3 +400,12 @@ def test_a_call_that_was_refused_is_no_decision() -> None:
     assert _better(row, PairKind.VERIFIED_STEP)
     row.label_reason = LabelReason.INVALID_CALL
     assert not _better(row, PairKind.VERIFIED_STEP)
+
+
+def test_no_pair_prefers_what_is_thought_by_who_errs(failures: list[Searched]) -> None:
+    """That nothing had to be done is no reason to say that all is done."""
+    run = failures[0].run
+    for thought, fits in (("That should be all.", False), ("So I say so.", True)):
+        told = [MessageAction(content="Done.", description=thought, reasoning_content=thought)]
+        refused = not_grounded(PairPosition.at(run, len(turn_ranges(run.content)) - 1), told, stage="test")
+        assert (refused is None or "errs" not in refused.detail) is fits

@@ -8,8 +8,9 @@ from typing import Any
 
 from synth.agents.grounding.written import written_forms
 from synth.environments.contract import ToolResult
+from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["details_of", "marks_of"]
+__all__ = ["details_of", "marks_of", "only_called"]
 
 _QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 _DETAIL = re.compile(
@@ -25,6 +26,7 @@ def details_of(question: str, line: str) -> list[str]:
         token = match.group().strip(".,:;")
         if any(token in title for title in quoted) or re.fullmatch(r"\d{1,2}", token):
             continue  # "22" of "22 free" is no "22 May"
+        token = _as_asked(token, line[match.end() :], question)
         name = "cents" if token.startswith("$") else ""
         value: Any = token
         if name:
@@ -34,7 +36,18 @@ def details_of(question: str, line: str) -> list[str]:
             if hit and len(form) > 1:
                 found.setdefault(f"${form}" if name and f"${form}" in question else form)
                 break
-    return list(found)[:3]
+    return [one for one in found if not any(one in other for other in found if other != one)][:3]
+
+
+def _as_asked(token: str, rest: str, question: str) -> str:
+    """A name with the small words that follow it, where the question has them, too ("Public" of "Public transport")."""
+    following = re.match(r"(?: [a-z]+)*", rest) if token[:1].isupper() else None
+    for word in following.group().split() if following is not None else ():
+        longer = f"{token} {word}"
+        if word in FUNCTION_WORDS or not re.search(rf"(?<!\w){re.escape(longer)}(?!\w)", question):
+            break
+        token = longer
+    return token
 
 
 def marks_of(question: str, line: str, shown: Sequence[ToolResult]) -> list[str]:
@@ -44,3 +57,14 @@ def marks_of(question: str, line: str, shown: Sequence[ToolResult]) -> list[str]
     listed = next((result.content for result in shown if line in result.content), "")
     others = [other for other in listed.split("\n") if line not in other]
     return [] if any(set(found) <= set(details_of(question, other)) for other in others) else found
+
+
+def only_called(question: str, line: str, shown: Sequence[ToolResult]) -> str | None:
+    """A title of the request that a line has and nothing behind it, while others of what it stands in have more."""
+    lists = [result.content.split("\n") for result in shown if line in result.content]
+    for title in _QUOTED.findall(question):
+        holding = [one for one in (lists[0] if lists else ()) if title in one]
+        whole = [one for one in holding if not re.search(rf"{re.escape(title)}[ -]\w", one)]
+        if len(holding) > 1 and len(whole) == 1 and line in whole[0]:
+            return str(title)
+    return None

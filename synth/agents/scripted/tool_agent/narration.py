@@ -256,6 +256,8 @@ def answer_line(question: str, answer: str, results: Sequence[ToolResult]) -> st
     for result in reversed(results):
         lines = [line.strip().removeprefix("- ").rstrip(".") for line in result.content.split("\n")]
         holding = [line for line in lines if stands_in("", answer, line) is not None and not line.endswith(":")]
+        if not holding and answer.isdecimal() and stands_in("", answer, lines[0]) is not None:
+            holding = [lines[0].rstrip(":")]  # how many there are stands above a list
         told = [one for one in (_cut(line, answer) for line in holding) if len(one) <= LONGEST and '"' not in one]
         if holding:
             return max(
@@ -332,7 +334,8 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
             noun = name.removesuffix("s") if value == 1 else name
             one_of = not name.endswith("s")  # "leg 1" is no number of legs
             counted = f"{name} {value}" if one_of or form[:1].isdigit() else f"{form} {noun}"
-            found.setdefault(f"${form}" if money else counted if count else form)
+            below = "-" if money and any(f"-${form}" in text for text in texts) and str(value).startswith("-") else ""
+            found.setdefault(f"{below}${form}" if money else counted if count else form)
     return list(found)[:_MOST]
 
 

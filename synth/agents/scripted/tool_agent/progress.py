@@ -13,6 +13,7 @@ from synth.agents.plan_view import PlanView, stands_in
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.narration import GroundedNarration, said_by, things_of
 from synth.environments.contract import ToolCall, ToolResult
+from synth.schemas.plans import Given
 from synth.schemas.tasks import Task
 from synth.text.words import words
 
@@ -98,7 +99,10 @@ class Progress:
             if re.fullmatch(r"\$[\d,]+", form):
                 forms.insert(0, f"{form}.00")
         for form in forms:
-            if any(re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-]|\.\d)", text) for text in texts):
+            if any(
+                re.search(rf"(?<!\w){'' if form.startswith('$') else '(?<!-)'}{re.escape(form)}(?![\w-]|\.\d)", text)
+                for text in texts
+            ):
                 return form
         return self.task.answer
 
@@ -130,6 +134,16 @@ class Progress:
             result.error is None and call.name in self.view.changing
             for call, result in zip(before.turn.calls, before.results, strict=False)
         )
+
+    def sight(self) -> Given | None:
+        """The planned look-up that shows the last change when it is made again, with the line by which it does."""
+        made = [
+            (one.turn, n)
+            for n, one in self.view.done.items()
+            if n < len(self.plan.calls) and self.plan.calls[n].changes
+        ]
+        shown = self.plan.calls[max(made)[1]].shown if made else None
+        return shown if shown is not None and shown.call in self.view.done else None
 
     def would_tell(self, changed: ToolCall, tool: str, arguments: dict[str, Any]) -> bool:
         """Whether a look can show that ``changed`` had an effect: at something new, or once more at what has a line

@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from synth.agents.plan_view import ASK, stands_in, value_at
-from synth.agents.scripted.tool_agent.details import details_of, marks_of
+from synth.agents.scripted.tool_agent.details import details_of, marks_of, only_called
+from synth.agents.scripted.tool_agent.grounds import Grounds
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
     as_quoted,
+    ended,
     is_clause,
     joined,
     line_with,
-    lines_about,
-    lines_on,
     listed_kind,
     listed_under,
-    looked_up,
     looks_at,
     named_in,
-    of_number,
     outline_of,
-    rule_for,
     said_by,
     say_page_step,
     shown_values,
 )
-from synth.agents.scripted.tool_agent.progress import Progress
 from synth.environments.contract import ToolCall, ToolResult
-from synth.schemas.plans import PlannedCall, Policed, UserFact
+from synth.schemas.plans import Ground, PlannedCall, Policed, Twinned, UserFact
 from synth.text.lists import listed
 from synth.text.sentences import sentences
-from synth.text.words import words
 
 __all__ = ["Reasons"]
 
 _PRICING = frozenset(("quote", "price"))
 """Beginnings of the names of tools that say what something costs."""
+_NUMBERS = re.compile(r"\S*\d\S*")
 
 
-class Reasons(Progress):
+class Reasons(Grounds):
     """What is known before one turn of an agent that carries out ``task``'s plan, put into thoughts."""
 
     def react(
@@ -135,15 +132,14 @@ class Reasons(Progress):
         line = line.removeprefix("- ").rstrip(".")
         other = [one for one in new if one in own and stands_in(*one, line) is None]
         beside = line_with(other, shown) if numbers and other else None
-        if beside is not None and any(line in result.content and beside in result.content for result in shown):
-            # One list shows two values of the call: an airport to leave from and one to fly to.
-            self.say_line(line)
-            self.say_line(beside.removeprefix("- ").rstrip("."))
+        if beside is not None:
+            # Two values of the call: an airport to leave from and one to fly to, a flight and who pays.
+            self._say_two(line, beside.removeprefix("- ").rstrip("."), own)
             return
         if (header := listed_under(line, self.results)) is not None:
             said = is_clause(header) and self.draw(0.5)
             self.thoughts.add("p_among" if said else "p_one_of", header=header)
-        details = marks_of(self.task.question, line, shown)
+        details = self._marks(line, shown)
         fits = bool(details) and not any(detail in line for detail in details if self.draw(0.35))
         if fits and self.draw(0.4):
             self.thoughts.add("p_line_fits", line=line, details=listed(details))
@@ -151,17 +147,34 @@ class Reasons(Progress):
         self.say_line(line)
         if fits:
             self.thoughts.add("p_fits", details=listed(details))
+        elif not details and (title := only_called(self.task.question, line, shown)) is not None:
+            self.thoughts.add("p_only", title=f"“{title}”")
 
-    def say_line(self, line: str) -> None:
-        """Quote a line that was read, now and then with what kind of thing the look-up was for."""
-        tool = next((call.name for _, call, result in reversed(self.view.made) if line in result.content), "")
-        kind = "" if self.draw(0.4) else looked_up(tool)
-        intent = "p_line" if not kind else "p_line_among" if listed_kind(tool) else "p_line_of"
-        self.thoughts.add(intent, line=line, kind=kind)
+    def _marks(self, line: str, shown: Sequence[ToolResult]) -> list[str]:
+        """By what of the request a line is the one that is meant; what the user has replaced since counts no more."""
+        told = [fact.says for number, fact in enumerate(self.plan.user) if fact.changes and number in self.view.told]
+        if not told:
+            return marks_of(self.task.question, line, shown)
+        return marks_of(" ".join(told), line, shown) or marks_of(_NUMBERS.sub(" ", self.task.question), line, shown)
+
+    def _say_two(self, line: str, other: str, values: Sequence[tuple[str, Any]]) -> None:
+        """Quote two lines that a call needs, with what each is for where they stand in one list."""
+        tool = next((call.name for _, call, result in self.view.made if line in result.content), "")
+        one_list = any(line in result.content and other in result.content for result in self.results)
+        roles = [
+            next((path for path, value in values if path.isalpha() and stands_in(path, value, text) is not None), None)
+            for text in (line, other)
+        ]
+        if one_list and all(roles) and listed_kind(tool):
+            kind, (first, second) = listed_kind(tool), roles
+            self.thoughts.add("p_two", kind=kind, line=line, other=other, role=first, other_role=second)
+            return
+        self.say_line(line)
+        self.say_line(other)
 
     def _answers(self, fact: UserFact, line: str) -> bool:
         """Whether a line has what the user has not said yet: who asks for that can't know that it is wanted."""
-        return not set(details_of(fact.says, line)) <= set(details_of(self.task.question, line))
+        return bool(details_of(fact.says, line))
 
     def _may_quote(self, line: str) -> bool:
         """Whether it can be quoted, and was not yet."""
@@ -185,7 +198,7 @@ class Reasons(Progress):
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if call.changes:
-            free = self._governs(call.tool) is None and "## Policy" in self.prompt.system
+            free = call.tool not in Policed.of(self.task.details).rules and "## Policy" in self.prompt.system
             self.say_grounds(number, arguments)
             if values:
                 self.thoughts.add(self.going_on(free=free), values=listed(as_quoted(values, self.task.question)))
@@ -197,9 +210,12 @@ class Reasons(Progress):
                 self.thoughts.add("p_start", value=joined(from_user, self.task.question))
             elif named := [value for value in from_user if not value.islower()]:
                 self.thoughts.add("p_first", value=named[0])
-            else:
+            elif not listed_kind(call.tool) or self.draw(0.5):
                 self.thoughts.add("p_start_plain")
+            else:
+                self._why_list(number)
         elif call.tool.partition("_")[0] in _PRICING:
+            self._behind(number, arguments)
             self.thoughts.add("p_price")
         elif len(values) > 1 and not any(name.endswith("_id") for name in arguments):
             kinds = listed_kind(call.tool)
@@ -212,47 +228,34 @@ class Reasons(Progress):
             found = next((value for value in values if value not in self.task.question), values[0])
             # what a look has shown rather than a date that was said
             intent, kind = looks_at(call.tool, arguments, found)
-            self.thoughts.add(intent, value=found, kind=kind)
+            if kind and intent == "p_look_kinds" and self._only_decides(number):
+                self.thoughts.add("p_list_decides", kind=f"{kind} of {found}")
+            else:
+                self.thoughts.add(intent, value=found, kind=kind)
+        elif listed_kind(call.tool):
+            self._why_list(number)
         else:
             self.thoughts.add("p_look_plain")
 
-    def say_grounds(self, number: int, arguments: dict[str, Any]) -> None:
-        """Why the policy allows a change, or what is done in place of one that it forbids: once in a run."""
-        rule = self._governs(self.plan.calls[number].tool)
-        if self.plan.outcome == "offered":
-            forbids = self.rule()
-            if self.plan.attempts:
-                if not self._is_confirmed(number):
-                    self.thoughts.add("p_instead_try")
-                rule = None
-            elif forbids is not None and not self.changes() and not self._is_said(forbids):
-                self._evidence()
-                self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
-                self.thoughts.add("p_instead")
-            rule = None if rule == forbids else rule
-        self._behind(number, arguments)
-        if rule is not None and not self._is_said(rule):
-            own = self.plan.calls[number].evidence if arguments == self.view.arguments(number) else ()
-            self._say_lines(self._seen(own) or self._decisive(rule, arguments))
-            self.thoughts.add("p_rule", rule=rule.rstrip("."))
+    def _only_decides(self, number: int) -> bool:
+        """Whether a look-up is made for a rule alone: no later call takes anything from it."""
+        later = (*self.plan.calls, *self.plan.attempts)
+        used = any(given.call == number for call in later for given in call.given.values())
+        return self.plan.calls[number].decides and not used
 
-    def _is_said(self, rule: str) -> bool:
-        return any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history)
-
-    def _is_confirmed(self, number: int) -> bool:
-        """Whether the user has agreed to what a planned call costs."""
-        return any(fact.before == number and n in self.view.told for n, fact in enumerate(self.plan.user))
-
-    def _seen(self, lines: Sequence[str]) -> list[str]:
-        return [line for line in lines if any(line in result.content for result in self.results)]
-
-    def _say_lines(self, lines: Sequence[str]) -> None:
-        """Quote what decides, each line once."""
-        new = [line for line in lines if line not in self.thoughts.said]
-        if len(new) > 1:
-            self.thoughts.add("p_lines", lines=listed([f'"{line}"' for line in new]))
-        elif new:
-            self.say_line(new[0])
+    def _why_list(self, number: int) -> None:
+        """What a list of all there is of a kind is for: something that the request names, or a rule."""
+        kind, detail = listed_kind(self.plan.calls[number].tool), None
+        told = [result.content for _, call, result in self.view.made if call.name == ASK]
+        asked = " ".join((self.task.question, *told))
+        for later in (*self.plan.calls, *self.plan.attempts):
+            for given in later.given.values():
+                if given.source == "observation" and given.call == number and detail is None:
+                    detail = next(iter(details_of(asked, given.words)), None)
+        if detail is not None:
+            self.thoughts.add("p_list_for", kind=kind, detail=detail)
+        else:
+            self.thoughts.add("p_list_decides" if self._only_decides(number) else "p_list", kind=kind)
 
     def going_on(self, *, free: bool) -> str:
         """How to put a change that is made now. ``free``: no rule of the policy is about it, which may be said; a rule
@@ -260,48 +263,6 @@ class Reasons(Progress):
         if free and float(self.generator.random()) < 0.5:
             return "p_try"
         return "p_write_next" if self.changes() else "p_write"
-
-    def _decisive(self, rule: str, arguments: Mapping[str, Any]) -> list[str]:
-        """What was looked up to decide on something that a rule is about: the line of it, or those of two look-ups of
-        one kind; of a rule with several cases each line that speaks of one."""
-        looked = [self.view.done[n] for n, one in enumerate(self.plan.calls) if one.decides and n in self.view.done]
-        several = (lines_on(rule, made.result) for made in reversed(looked)) if rule.count(" or ") > 1 else ()
-        if (cases := next((lines for lines in several if len(lines) > 1), None)) is not None:
-            return of_number(cases, arguments)
-        about = [value for value in arguments.values() if isinstance(value, str)]
-        asked = " ".join((self.task.question, *about))
-        told: list[tuple[str, int, list[str]]] = []
-        for made in looked:
-            common, lines = lines_about(rule, made.result, about, arguments=arguments, asked=asked)
-            # A look at a day is about a rule on days, whatever stands there.
-            told.append((made.call.name, common + 3 * len(set(made.call.arguments) & set(words(rule))), lines))
-        most = max((common for _, common, lines in told if lines), default=0)
-        tool = next((tool for tool, common, lines in reversed(told) if lines and common == most), None)
-        return list(dict.fromkeys(line for name, _, lines in told if name == tool for line in lines))
-
-    def _governs(self, tool: str) -> str | None:
-        """A rule of the policy that is kept before a tool, where the task says which are."""
-        own = Policed.of(self.task.details).rules.get(tool)
-        if tool not in self.tools or own is None:
-            return None
-        return rule_for(self.prompt.system, self.tools[tool], own)
-
-    def _behind(self, number: int, arguments: dict[str, Any]) -> None:
-        """What an id rests on that was read earlier and not spoken of yet."""
-        spoken = " ".join(step.turn.thought or "" for step in self.history)
-        for path, given in self.plan.calls[number].given.items():
-            made = self.view.done.get(-1 if given.call is None else given.call)
-            value = value_at(arguments, path)
-            if made is None or not isinstance(value, str):
-                continue
-            line = line_with([(path, value)], [made.result])
-            if (
-                line is not None
-                and line not in spoken
-                and line not in self.thoughts.said
-                and details_of(self.task.question, line)
-            ):
-                self.thoughts.add("p_line", line=line)
 
     def _news(self, pairs: Sequence[tuple[ToolCall, ToolResult]]) -> str | None:
         """What a look-up shows of a change that the same one did not show before."""
@@ -325,12 +286,58 @@ class Reasons(Progress):
                 if not isinstance(value, bool) and value not in call.arguments.values()
             ]
             new = [line for line in lines if line and line not in known and '"' not in line and len(line) <= 170]
+            sight = self.sight()
+            if sight is not None and sight.words.removeprefix("- ") in new:
+                return sight.words.removeprefix("- ")
             told = [
                 (sum(len(str(value)) for name, value in values if stands_in(name, value, line) is not None), -at, line)
                 for at, line in enumerate(new)
             ]
             return max((one for one in told if one[0]), default=(0, 0, None))[2]
         return None
+
+    def _telling(self) -> str:
+        """The sentences of a request that give it away: those that one in which no harm is meant does not have."""
+        every = sentences(self.prompt.question, capital=True)
+        twin = Twinned.of(self.task.details).twin
+        own = [one for one in every if twin is not None and one not in twin.other.question]
+        at = every.index(own[0]) if own else 0
+        both = " ".join(every[at : at + 2])
+        return both if own[1:2] == every[at + 1 : at + 2] != [] and len(both) <= 2 * LONGEST else every[at]
+
+    def say_grounds(self, number: int, arguments: dict[str, Any]) -> None:
+        """Why the policy allows a change, or what is done in place of one that it forbids: once in a run."""
+        forbids: str | None = None
+        if self.plan.outcome == "offered":
+            forbids = self.rule()
+            if self.plan.attempts:
+                if self.view.tried and not self._is_confirmed(number):
+                    self.thoughts.add("p_instead_try")
+            elif forbids is not None and not self.changes() and not self._is_said(forbids):
+                self._evidence()
+                self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
+                self.thoughts.add("p_instead")
+        self._behind(number, arguments)
+        self.say_kept(self._grounds_of(number, arguments), forbids, agreed=self._is_confirmed(number))
+
+    def say_kept(self, grounds: Sequence[Ground], forbids: str | None = None, *, agreed: bool = False) -> None:
+        """The rules that are kept before a call, with what was read for them. ``agreed``: that was said already, before
+        the user was asked whether to go on."""
+        kept = [one for one in grounds if one.rule != forbids and not (agreed and self._is_said(one.rule))]
+        rules = [ground.rule for ground in kept if not self._is_said(ground.rule)]
+        self._say_lines(list(dict.fromkeys(line for ground in kept for line in self._seen(ground.lines))))
+        said = [self.task.question, *(result.content for result in self.results)]
+        for tool, missing in {tool: one for ground in kept for tool, one in ground.nothing.items()}.items():
+            forms = (missing, missing.removesuffix(".00"))
+            value = next((form for form in forms if any(form in text for text in said)), None)
+            if value is not None:
+                self.thoughts.add("p_nothing", kind=listed_kind(tool) or "lines that came back", value=value)
+        if len(rules) > 1:
+            self.thoughts.add("p_rules", rules=listed([f'"{ended(rule)[:-1]}"' for rule in rules]))
+        elif rules:
+            self.thoughts.add("p_rule", rule=rules[0].rstrip("."))
+        if rules and any(ground.lines or ground.nothing for ground in kept) and self.draw(0.7):
+            self.thoughts.add("p_kept")
 
     def _evidence(self) -> list[str]:
         """Say what was read that a rule of the policy is about; gives the lines."""
@@ -341,22 +348,8 @@ class Reasons(Progress):
             return []
         if not self.plan.calls:
             # What needs no look to be refused: the message gives it away in its first sentence.
-            tell = sentences(self.prompt.question, capital=True)[0]
-            self.thoughts.add("p_tell", line=tell.rstrip("."))
+            self.thoughts.add("p_tell", line=self._telling().rstrip("."))
             return []
         lines = self.grounds()
         self._say_lines(lines)
         return lines
-
-    def deciding(self) -> list[str]:
-        """The same, where the application says which they are."""
-        forbidden = Policed.of(self.task.details).forbidden
-        return [] if forbidden is None else self._seen(forbidden.evidence)
-
-    def grounds(self) -> list[str]:
-        """The lines of what was looked up by which the policy forbids what was asked for."""
-        if told := self.deciding():
-            return told
-        forbidden = Policed.of(self.task.details).forbidden
-        given = {} if forbidden is None else forbidden.arguments
-        return of_number(self._decisive(self.plan.rule or "", given), given)

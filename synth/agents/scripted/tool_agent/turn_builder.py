@@ -19,6 +19,7 @@ from synth.lexicon.reading import phrases
 from synth.schemas.plans import Injected, Injection, UserFact
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
+from synth.text.words import FUNCTION_WORDS
 
 __all__ = ["AT_ONCE", "TurnBuilder"]
 
@@ -100,6 +101,7 @@ class TurnBuilder(Reasons):
         arguments = self.view.arguments_of(planned)
         assert arguments is not None
         self.react((), arguments, planned)
+        self.say_kept(planned.grounds, agreed=self._is_confirmed(len(self.plan.calls) + number))
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if values:
@@ -115,7 +117,9 @@ class TurnBuilder(Reasons):
         self.thoughts.add("p_ask", topic=fact.topic)
         start = int(self.generator.integers(len(_ASKING)))
         forms = [_ASKING[(start + n) % len(_ASKING)].format(topic=fact.topic) for n in range(len(_ASKING))]
-        forms += [f"What about the {word}?" for word in fact.keywords] + ["Is there anything that I should know?"]
+        forms += [f"What about the {word}?" for word in fact.keywords if word not in FUNCTION_WORDS] + [
+            "Is there anything that I should know?"
+        ]
         for form in forms:
             turn = Turn(calls=(ToolCall(id="call_0", name=ASK, arguments={"question": form}),))
             if not ungrounded(self.prompt, (*self.history, Step(turn=turn)), start=len(self.history)):
@@ -132,6 +136,7 @@ class TurnBuilder(Reasons):
         else:
             planned = self.plan.attempts[number - len(self.plan.calls)]
             self.react((), self.view.arguments_of(planned), planned)
+            self.say_kept(planned.grounds)
         self.thoughts.add("p_confirm", amount=fact.amount)
         start = int(self.generator.integers(len(fact.asks)))
         forms = [fact.asks[(start + n) % len(fact.asks)] for n in range(len(fact.asks))]
@@ -146,6 +151,10 @@ class TurnBuilder(Reasons):
         if self.last is None or not self.last.turn.calls:
             return None
         changed = self.last.turn.calls[-1]
+        if (sight := self.sight()) is not None and (again := self.view.arguments(sight.call or 0)) is not None:
+            self.react(())
+            self.thoughts.add("p_check")
+            return self._turn([(self.plan.calls[sight.call or 0].tool, again)])
         given, kind = changed.arguments, things_of(changed.name)
         said = " ".join(said_by(result) for result in self.last.results)
         for tool in self.prompt.tools:
@@ -204,13 +213,26 @@ class TurnBuilder(Reasons):
             return self.message(said + self._left())
         self.react(())
         self.thoughts.add("p_finish")
-        what = " ".join(dict.fromkeys(ended(said) for said in (said_by(result) for result in self.changes()) if said))
+        what = " ".join(dict.fromkeys(ended(said) for said in self._told() if said))
         what = what or page_deeds(self.history)
         rule = self.rule() if outcome == "offered" else None
         if rule is not None and what:
             said = "m_instead_tried" if self.plan.attempts else "m_instead"
             return self.message(self.said(said, rule=self._with_grounds(rule), what=what) + self._left())
         return self.message((self.said("m_done", what=what) if what else self.said("m_done_plain")) + self._left())
+
+    def _told(self) -> list[str]:
+        """What the changes said, in order; of several to one thing by one tool that say how it stands now, the last."""
+        found: dict[tuple[str, ...], str] = {}
+        for at, (_, call, result) in enumerate(self.view.made):
+            if result.error is not None or call.name not in self.view.changing:
+                continue
+            said = said_by(result)
+            own = next((str(v) for v in call.arguments.values() if isinstance(v, str) and said.startswith(v)), None)
+            key = (call.name, own) if own is not None else (str(at),)
+            found.pop(key, None)
+            found[key] = said
+        return list(found.values())
 
     def _with_grounds(self, rule: str) -> str:
         """A rule and what was found that it is about, for the user."""

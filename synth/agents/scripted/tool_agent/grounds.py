@@ -1,0 +1,117 @@
+"""What decides on what is asked for: the rules of the policy, and what was read that they go by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from synth.agents.plan_view import value_at
+from synth.agents.scripted.tool_agent.details import details_of
+from synth.agents.scripted.tool_agent.narration import (
+    line_with,
+    lines_about,
+    lines_on,
+    listed_kind,
+    looked_up,
+    of_number,
+    rule_for,
+)
+from synth.agents.scripted.tool_agent.progress import Progress
+from synth.schemas.plans import Ground, Policed
+from synth.text.lists import listed
+from synth.text.words import words
+
+__all__ = ["Grounds"]
+
+
+class Grounds(Progress):
+    """What speaks for and against the next call of an agent that carries out a plan, as it was read."""
+
+    def say_line(self, line: str) -> None:
+        """Quote a line that was read, now and then with what kind of thing the look-up was for."""
+        tool = next((call.name for _, call, result in reversed(self.view.made) if line in result.content), "")
+        kind = "" if self.draw(0.4) else looked_up(tool)
+        intent = "p_line" if not kind else "p_line_among" if listed_kind(tool) else "p_line_of"
+        self.thoughts.add(intent, line=line, kind=kind)
+
+    def _grounds_of(self, number: int, arguments: dict[str, Any]) -> Sequence[Ground]:
+        """The rules that are kept before a planned change, with what was read for them: those of the plan, for who
+        makes its call, else the one of its tool."""
+        call = self.plan.calls[number]
+        if call.grounds and arguments == self.view.arguments(number):
+            return call.grounds
+        rule = self._governs(call.tool)
+        return [] if rule is None else [Ground(rule=rule, lines=tuple(self._decisive(rule, arguments)))]
+
+    def _is_said(self, rule: str) -> bool:
+        return any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history)
+
+    def _is_confirmed(self, number: int) -> bool:
+        """Whether the user has agreed to what a planned call costs."""
+        return any(fact.before == number and n in self.view.told for n, fact in enumerate(self.plan.user))
+
+    def _seen(self, lines: Sequence[str]) -> list[str]:
+        return [line for line in lines if any(line in result.content for result in self.results)]
+
+    def _say_lines(self, lines: Sequence[str]) -> None:
+        """Quote what decides, each line once."""
+        new = [line for line in lines if line not in self.thoughts.said]
+        if len(new) > 1:
+            self.thoughts.add("p_lines", lines=listed([f'"{line}"' for line in new]))
+        elif new:
+            self.thoughts.add("p_ground", line=new[0])
+
+    def _decisive(self, rule: str, arguments: Mapping[str, Any]) -> list[str]:
+        """What was looked up to decide on something that a rule is about: the line of it, or those of two look-ups of
+        one kind; of a rule with several cases each line that speaks of one."""
+        looked = [self.view.done[n] for n, one in enumerate(self.plan.calls) if one.decides and n in self.view.done]
+        several = (lines_on(rule, made.result) for made in reversed(looked)) if rule.count(" or ") > 1 else ()
+        if (cases := next((lines for lines in several if len(lines) > 1), None)) is not None:
+            return of_number(cases, arguments)
+        about = [value for value in arguments.values() if isinstance(value, str)]
+        asked = " ".join((self.task.question, *about))
+        told: list[tuple[str, int, list[str]]] = []
+        for made in looked:
+            common, lines = lines_about(rule, made.result, about, arguments=arguments, asked=asked)
+            # A look at a day is about a rule on days, whatever stands there.
+            told.append((made.call.name, common + 3 * len(set(made.call.arguments) & set(words(rule))), lines))
+        most = max((common for _, common, lines in told if lines), default=0)
+        tool = next((tool for tool, common, lines in reversed(told) if lines and common == most), None)
+        return list(dict.fromkeys(line for name, _, lines in told if name == tool for line in lines))
+
+    def _governs(self, tool: str) -> str | None:
+        """A rule of the policy that is kept before a tool, where the task says which are."""
+        own = Policed.of(self.task.details).rules.get(tool)
+        if tool not in self.tools or own is None or len(own) > 1:
+            return None
+        return rule_for(self.prompt.system, self.tools[tool], own)
+
+    def _behind(self, number: int, arguments: dict[str, Any]) -> None:
+        """What an id rests on that was read earlier and not spoken of yet."""
+        spoken = " ".join(step.turn.thought or "" for step in self.history)
+        for path, given in self.plan.calls[number].given.items():
+            made = self.view.done.get(-1 if given.call is None else given.call)
+            value = value_at(arguments, path)
+            if made is None or not isinstance(value, str):
+                continue
+            line = line_with([(path, value)], [made.result])
+            if (
+                line is not None
+                and line not in spoken
+                and line not in self.thoughts.said
+                and details_of(self.task.question, line)
+            ):
+                self.thoughts.add("p_line", line=line)
+
+    def deciding(self) -> list[str]:
+        """The same, where the application says which they are."""
+        forbidden = Policed.of(self.task.details).forbidden
+        return [] if forbidden is None else self._seen(forbidden.evidence)
+
+    def grounds(self) -> list[str]:
+        """The lines of what was looked up by which the policy forbids what was asked for."""
+        if told := self.deciding():
+            return told
+        forbidden = Policed.of(self.task.details).forbidden
+        given = {} if forbidden is None else forbidden.arguments
+        return of_number(self._decisive(self.plan.rule or "", given), given)
