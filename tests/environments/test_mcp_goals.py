@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,6 +46,9 @@ def test_moments_are_open_unless_somebody_said_them() -> None:
         "modified: ",
         " by x",
     )
+    assert open_parts('{"urgency":1.8,"price":2.5}') == ('{"', ',"price":2.5}')
+    assert open_parts("**Urgency**: 7.80, made 2 minutes ago, 14.5221 in all") == ("**", ", made ", ", ", " in all")
+    assert open_parts("on 20261203T000000Z", ["due 20261203T000000Z"]) == ("on 20261203T000000Z",)
     assert open_parts("in 1961, 2026-11-22, room 1700") == ("in 1961, 2026-11-22, room 1700",)
 
 
@@ -75,3 +80,14 @@ def test_what_is_missing_or_too_much_is_said() -> None:
     assert difference(shown("a\nc"), probe("a\nb")) == "missing 'b', not wanted 'c'"
     assert difference(shown("gone", "not_found"), probe("a")) == "shows 'gone'"
     assert difference(shown("x y"), Probe(tool="t", arguments={}, hash="0")) == "shows 'x y'"
+
+
+def test_many_things_with_moments_are_still_compared() -> None:
+    def shown(second: int) -> str:
+        made = f"2026-11-28T10:00:{second:02}Z"
+        return canonical(json.dumps([{"made": made, "name": f"t{number}"} for number in range(60)]))
+
+    parts = template(shown(1), shown(2))
+    assert parts is not None
+    assert len(parts) > 40
+    assert all(f"t{number}" in "".join(parts) for number in range(60))

@@ -22,6 +22,8 @@ __all__ = ["McpGoal", "Probe", "call_of", "canonical", "difference", "fits", "op
 
 _OPEN = 80
 """Characters that may stand where a goal is left open."""
+_MOST_PARTS = 40
+"""Parts that two observations may have in common, beside those that moments leave."""
 _PIECE = re.compile(r"\w+|\s+|[^\w\s]")
 _CLOCK = re.compile(
     r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
@@ -29,8 +31,10 @@ _CLOCK = re.compile(
     r"(?: (?:GMT|UTC)?[+-]?\d*)?(?: \([^)]{1,60}\))?"
     r"|\b20\d{6}T\d{6}Z?\b|\b1[6-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
     r"|(?<![\w.])\d{1,6}\.\d{3,}\b"
+    r"|\b(?:\d+|an?) ?(?:s|sec|second|min|minute|h|hr|hour|d|day|week|month)s? ago\b"
+    r"|\b(?i:urgency|uptime|elapsed|age_(?:days|hours|minutes|seconds))\b[\"*]*: ?\**-?\d+(?:\.\d+)?"
 )
-"""Moments, and numbers worked out to three places or more, which may go by the time (an urgency, an age): two runs
+"""Moments, and what goes by the time: so long ago, an urgency, numbers worked out to three places or more. Two runs
 within one second show the same, two on different days do not."""
 
 
@@ -104,7 +108,8 @@ def template(one: str, other: str, said: Sequence[str] = ()) -> tuple[str, ...] 
             else:
                 parts[-1] += piece
     kept = sum(map(len, parts))
-    return tuple(parts) if kept >= 0.5 * max(len(one), len(other)) and len(parts) <= 40 else None
+    few = len(parts) <= _MOST_PARTS + len(open_parts(one, said))
+    return tuple(parts) if kept >= 0.5 * max(len(one), len(other)) and few else None
 
 
 def _pieces(text: str, said: Sequence[str]) -> list[str | None]:
