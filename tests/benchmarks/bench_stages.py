@@ -3,6 +3,7 @@
     git worktree add ../before COMMIT
     python tests/benchmarks/bench_stages.py --before ../before                    against this checkout
     python tests/benchmarks/bench_stages.py --before ../before --after ../after --tasks 200 --rounds 3
+    python tests/benchmarks/bench_stages.py --before ../before --set critical=null --set source.entities=20000
 
 Each build is a process of its own with a store of its own; the two take turns stage run by stage run, so that what else
 the machine does falls on both. Medians over the rounds are printed, the stage runs that took longest before first. Rows
@@ -24,20 +25,23 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import yaml
+
 FINISH = "finish"
 """In the place of a stage run: writing the dataset."""
 Seconds = dict[str, list[float]]
 """Stage run -> seconds of processor time, by round."""
 
 
-def serve(dataset: str, tasks: int) -> None:
+def serve(dataset: str, tasks: int, changes: list[str]) -> None:
     """Build in this process, a stage run for each line of the input that names one; the answer to each is its seconds
     and the rows that it read. First the names are answered; with the input at its end, a digest of all rows."""
     from synth.api import BuildRequest, prepare
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        request = BuildRequest(dataset=dataset, tasks=tasks, out=out, store=Path(folder) / "store")
+        settings = {name: yaml.safe_load(value) for name, _, value in (change.partition("=") for change in changes)}
+        request = BuildRequest(dataset=dataset, tasks=tasks, out=out, store=Path(folder) / "store", settings=settings)
         prepared = prepare(request, progress="quiet")
         with prepared.engine:
             print(json.dumps([*prepared.labels, FINISH]), flush=True)
@@ -75,8 +79,9 @@ def _without_versions(value: Any) -> Any:
 class Build:
     """A build in a process of its own, with the code of ``checkout``."""
 
-    def __init__(self, checkout: Path, dataset: str, tasks: int) -> None:
+    def __init__(self, checkout: Path, dataset: str, tasks: int, changes: list[str]) -> None:
         command = [sys.executable, __file__, "--here", "--dataset", dataset, "--tasks", str(tasks)]
+        command += [f"--set={change}" for change in changes]
         environment = {**os.environ, "PYTHONPATH": str(checkout.resolve())}
         self._process = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -112,10 +117,11 @@ def main() -> int:
     parser.add_argument("--dataset", default="world-search")
     parser.add_argument("--tasks", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--set", dest="changes", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
-        serve(given.dataset, given.tasks)
+        serve(given.dataset, given.tasks, given.changes)
         return 0
     if given.before is None:
         parser.error("--before: which checkout to compare with?")
@@ -123,7 +129,8 @@ def main() -> int:
     counts: dict[str, int] = {}
     digests: set[str] = set()
     for number in range(given.rounds):
-        builds = [Build(checkout, given.dataset, given.tasks) for checkout in (given.before, given.after)]
+        checkouts = (given.before, given.after)
+        builds = [Build(checkout, given.dataset, given.tasks, given.changes) for checkout in checkouts]
         for place, label in enumerate(builds[0].labels):
             for side in (0, 1) if (place + number) % 2 else (1, 0):
                 seconds, counts[label] = builds[side].run(label)
