@@ -29,7 +29,7 @@ PLURAL_NOUNS = frozenset(
     "references releases reports requests results searches sets signals stacks states stores supports tests traces "
     "transfers updates values views works links changes ends turns fixes features attempts benefits limits reads "
     "writes filters hooks issues guides covers controls comments notes samples tags routes scripts structures designs "
-    "plans prompts profiles triggers tracks".split()
+    "plans prompts profiles triggers tracks duplicates".split()
 )
 """Verbs that are plural nouns as well."""
 _DETERMINED = re.compile(

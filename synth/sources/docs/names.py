@@ -259,8 +259,8 @@ def term_name(text: str, group: str) -> Named | None:
     text = re.sub(r"^(\w+)=\1\b(?: in [A-Za-z]+)?(?= |$)", r"\1", text)  # "memory=memory in MB" shows what it takes
     bare = _PLACEHOLDER.sub("", re.sub(r"\s*\([^()]*\)$", "", text)).strip(" ,`'\"“”").rstrip(":")
     bare = re.sub(r"^([A-Z][A-Z\d]*(?:_[A-Z\d]+)+)=\S+$", r"\1", bare)  # "KILN_DRY=1" shows how it is set
-    if bare.endswith(("$", "$_")):
-        return None  # "KILN_${LID}_HEAT" stands for many names
+    if bare.endswith(("$", "$_", " of", " for", " to", " in", " and")):
+        return None  # "KILN_${LID}_HEAT" stands for many names; "Murder of IMAP servers" is no name with an argument
     if not 1 < len(bare) <= 48 or not _BARE_TERM.match(bare) or bare.endswith((".", ";")):
         return None
     if re.fullmatch(r"[\d.]+", bare) or (not any(c.isalpha() for c in bare) and len(bare) > 3):

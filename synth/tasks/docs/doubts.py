@@ -61,6 +61,7 @@ _SIGNS = tuple(
         r"\b(?:is|are) (?:more |less )?[a-z]+er that\b",
         r"[,:] one of\b",
         r" and re-[a-z]+$",
+        r"\b(?:if|when|that|of|to):",
         r"\bspecifies .*\bto specify\b",
         # What stands for a value: "repository repo".
         r"\b([a-z]{3,})[a-z]{2,} \1$",

@@ -19,6 +19,7 @@ from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.corpus import Corpus, Documents
+from synth.tasks.docs.doubts import NOUNS
 from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.joined import JOINED, Joined
@@ -28,6 +29,7 @@ from synth.tasks.docs.wording import Words
 from synth.tasks.docs.writer import Writer, around, one_of, value_node
 from synth.tasks.draft import Draft, same_question
 from synth.text.subjects import is_identifier
+from synth.text.verbs import VERBS
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
@@ -36,6 +38,8 @@ _ENOUGH = 400
 _WEIGHTS = {"shapes": 2.0, "placed": 0.02, "plain": 0.05, "via": 6.0, "within": 4.0, "pair": 2.0}
 """How gladly each family is asked."""
 _SHAPES = "shapes"
+_ACTS = re.compile(rf"the (?:[\w-]+ ){{1,4}}?[a-z]+s (?:{'|'.join(sorted(VERBS - NOUNS))}) (?:on|the|an?|all|to|in)\b")
+"""No meaning of a term: "the quota commands operate on mailbox trees"."""
 _GAP = "____"
 _NOTHING = Reason.NO_WALK
 
@@ -206,7 +210,7 @@ class DocsProposer:
         listed = self.corpus.called["term", name.casefold()] > 1
         if listed or is_identifier(name) or (name.islower() and " " not in name):
             return Failure(Reason.UNNATURAL, "a word of a list is no term")
-        if meaning == clause or not re.match(r"(?:an?|the) ", meaning):
+        if meaning == clause or not re.match(r"(?:an?|the) ", meaning) or _ACTS.match(meaning):
             return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")
         question = f"What does {page} call {meaning}?" if page else f"What is the term for {meaning}?"
         return self._writer.finish(item, question, [self._writer.told(edge, edge.subject, meaning, clause)], split)

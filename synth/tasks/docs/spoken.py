@@ -50,7 +50,7 @@ _OUTSIDE = re.compile(
     r"|,? so (?:that )?(?:it|they) | (?!for )[a-z]+ (?:it|them)$"
     r"|\bnot because\b|\bthe given\b|--\s|\bsuch (?!as\b)|\b(?:cases?|even|only)$|\bme\b"
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
-    r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w-]+ ){1,4}"
+    r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w/-]+ ){1,4}"
     r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
     rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
     r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?\w+ "
@@ -76,8 +76,9 @@ _GOES_ON_OF_IT = re.compile(
     rf"|, and (?:[a-z]+ly |also )?(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b"
 )
 _ARE_KIND = re.compile(
-    r"(?!not |only |also |[a-z]+(?:ed|ly|ing) )(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
-    r"(?:people|[a-z]+s) (?:that|which|who|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"
+    r"(?!not |only |also |then |just |always |often |[a-z]+(?:ed|ly|ing) )"
+    r"(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
+    r"(?:people|(?!as |is |was |has )[a-z]+s) (?:that|which|who|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"
 )
 _TWOFOLD = re.compile(r"\b(?:and|or) (?:aren't|don't|can't|are|have|were|do)\b|\bnor\b|, not\b|, (?:it|they) ")
 """A second statement, which the first one's subject no longer governs in a question."""
@@ -99,7 +100,8 @@ _OF_STATE = re.compile(
 )
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
-    r"(?:does|(?:is|are|was) (?:that|whether)|takes? (?:place|effect)|deals?)\b|"
+    r"(?:does|(?:shows?|means?|suggests?|implies|imply) that|(?:is|are|was) (?:that|whether)"
+    r"|takes? (?:place|effect)|deals?)\b|"
     r"(?:is|are) (?:either|neither|both|essentially|all|any|even|currently|always|typically)\b"
     r"|(?:has|have) to\b|takes? (?:[\w-]+ ){1,5}as (?:an |its |the )?(?:[a-z]+ )?arguments?$|(?:is|are) written in\b"
     r"|(?:is|are) (?:highly|perfectly|extremely|fully|particularly|especially|ideally|well) [a-z]+ ?(?:to|for|in)?\b"
@@ -146,8 +148,8 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
     owner called?"; None where it does not read on its own. ``placed``: the question will name the page, so that a
     sentence may lean on it."""
-    if _CONTRAST.search(said.rest):
-        return None  # what it says is half of a comparison
+    if _CONTRAST.search(said.rest) or "â" in said.name:
+        return None  # half of a comparison; quotation marks read in another encoding
     rest, verb = " ".join(_own_clause(without_remarks(said.rest)).split()), said.verb
     addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
     if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
@@ -171,6 +173,8 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return None  # "the ftpmail script" is no module
         return f"Which {said.kind} {verb} {rest}?", f"{verb} {rest}"
     *modifiers, head = said.name.split()
+    if modifiers and re.search(rf"\b{re.escape(head)}\b", rest):
+        return None  # "Which improvements are about improvements?"
     if any(leaks(rest, word) for word in modifiers) or {word.lower() for word in modifiers} & _HOW_MANY:
         return None
     if said.plural and verb == "are" and _ARE_KIND.match(rest):
@@ -210,7 +214,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     if said.plural:
         if verb == "are" and _ARE_THINGS.match(rest):
             return None  # "What is pure in-memory mechanisms?"
-        if any(word in VERBS for word in _JOINED.findall(rest)) or _ALSO_DO.search(rest) or " their " in rest:
+        if any(word in VERBS for word in _JOINED.findall(rest)) or _ALSO_DO.search(rest) or " their " in f" {rest}":
             return None  # a second verb would have to agree as well
         verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
         return f"What {verb} {rest}?", rest

@@ -25,7 +25,7 @@ _LOCAL = frozenset(
 """Kinds whose things mean something on their page alone: a question names the page."""
 _NO_KINDS = frozenset(
     "entry thing name value no number example note notes item key feature element category area topic version "
-    "data".split()
+    "data string integer boolean".split()
 )
 """What things are not called in a question: headings of first columns that say nothing."""
 _OF_WRITING = frozenset("form syntax notation spelling name description abbreviation usage".split())

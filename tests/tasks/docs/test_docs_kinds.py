@@ -14,6 +14,7 @@ from synth.sources.docs.values import default_in, is_tick, takes_a_value
 from synth.tasks.docs.doubts import doubt, opens_with_a_noun
 from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.families import is_value
+from synth.tasks.docs.proposer import _ACTS
 from synth.tasks.docs.sentences import stems
 from synth.tasks.docs.spoken import statement_question
 from synth.text.subjects import statement
@@ -177,7 +178,13 @@ def test_a_default_of_some_cases_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"), [("KILN_DRY=1", "KILN_DRY"), ("KILN_${LID}_HEAT", None), ("KILN_LID_HEAT", "KILN_LID_HEAT")]
+    ("text", "name"),
+    [
+        ("KILN_DRY=1", "KILN_DRY"),
+        ("Murder of CLAY pots", None),
+        ("KILN_${LID}_HEAT", None),
+        ("KILN_LID_HEAT", "KILN_LID_HEAT"),
+    ],
 )
 def test_variables_go_by_their_names_alone(text: str, name: str | None) -> None:
     named = term_name(text, "variable")
@@ -229,6 +236,7 @@ def test_use_uses_and_used_are_one_word() -> None:
         "that works on the clay repository repo",
         "that frees the property prop in the kiln of a potter",
         "that opens the lid of the kiln and re-fetch",
+        "that shuts if: at least one of its lids would be open",
         "that shortens each of the lids to num grains",
         "that specifies a list to specify the lids of a kiln",
         "that rings before the kiln exits useful for potters",
@@ -278,6 +286,7 @@ def test_how_many_arguments_a_call_takes_tells_it_from_no_other(proposer: Any) -
         "User guides for various kilns and the vases of a museum.",
         "Removed extraneous use directives from the modules of a kiln.",
         "The Clay objects representing tracks keep the address of the kiln.",
+        "Purge duplicates base of all entries older than three days.",
         "Class 2 contains the lids, vases and a few pieces of clay.",
     ],
 )
@@ -291,6 +300,28 @@ def test_a_remark_that_is_left_out_leaves_no_gap() -> None:
     asked = statement_question(said)
     assert asked is not None
     assert asked[0] == "What freezes the vases of a kiln into a box of a museum?"
+
+
+def test_words_between_a_verb_and_what_it_does_are_no_kind_of_thing() -> None:
+    said = statement("ClayParts are output as uncompressed clay of the kiln in a museum.")
+    assert said is not None
+    asked = statement_question(said)
+    assert asked is not None
+    assert asked[0] == "What is output as uncompressed clay of the kiln in a museum?"
+
+
+def test_what_several_things_do_is_no_meaning_of_a_term() -> None:
+    assert _ACTS.match("the quota clay commands operate on the lids of a kiln")
+    assert not _ACTS.match("the collection of clay vases that operate on the lids of a kiln")
+
+
+def test_a_string_is_no_kind_of_thing(proposer: Any) -> None:
+    words, corpus = proposer._words, proposer.corpus
+    thing = next(entity for entity in corpus.entities if entity.name == "LID_HEAT_MAX")
+    assert words.noun(thing.ordinal) == "setting"
+    corpus.entities[thing.ordinal] = thing.model_copy(update={"kind": "string"})
+    assert words.noun(thing.ordinal) is None
+    corpus.entities[thing.ordinal] = thing
 
 
 def test_of_two_names_in_front_of_a_kind_the_nearer_one_is_meant() -> None:
@@ -311,6 +342,12 @@ def test_of_two_names_in_front_of_a_kind_the_nearer_one_is_meant() -> None:
         "ClayPlugins are small programs on the shelf of the kiln in a museum.",
         "ClayOut is ended by a zero and outlen holds the length of the vase of a potter.",
         "GS2 is a protocol bridge between the kiln and the oven, and allows all lids to be used.",
+        "Clay messages are output to the oven, the list of lids/pots is output to the kiln.",
+        "ClayQueries are then just real vases of the kiln in the middle of a museum.",
+        "ClayShells have their own way of a report on the crash of a kiln.",
+        "Clay improvements are about the improvements of the kiln in a museum.",
+        "The âclayâ method retrieves all groups of lids in the kiln of a museum.",
+        "ClayTest shows that some lids of the kiln are of no use for a potter.",
         "DOME is a minor option which controls how the lids of a kiln are shut.",
         "ClayPaths name a shelf of the museum so the oven knows where a potter can find it.",
     ],
