@@ -33,17 +33,22 @@ _NUMERIC = frozenset(("date", "year", "number", "quantity"))
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _PUTS = re.compile(
     r"\b(?:I (?:can |will |now )?(?:add|list|include)|one of them|among them|one more|another one"
-    r"|counts? .+ in\b|(?:onto?|on|to) (?:the|my) list|belongs? (?:here|on|to))",
+    r"|counts? .+ in\b|(?:onto?|on|to) (?:the|my) list|belongs? (?:here|on|to)|(?:named|listed) here (?:is|are)"
+    r"|the list now has|all of these (?:count|fit))",
     re.IGNORECASE,
 )
 _TAKES_OFF = re.compile(
     r"\b(?:rules? out|ruled out|(?:can't|cannot|can not) be|it (?:is not|isn't)|no longer consider"
-    r"|off (?:the|my) list|cross(?:es)? off|take out|put aside|let go of|I drop|discard|speaks against|so much for)\b",
+    r"|off (?:the|my) list|cross(?:es)? off|take out|put aside|let go of|I drop|discard"
+    r"|(?<!nothing )speaks against|so much for|no further at|(?:not go on|done) with|out goes|let – go"
+    r"|give up on|ends it for|no match|(?<=– )(?:fails|is out))\b",
     re.IGNORECASE,
 )
 _CLOSES = re.compile(
-    r"\b(?:no (?:more|others?|further)\b|nothing (?:else|more)|that is (?:all|the whole)|that(?:'s| is) everything"
-    r"|the (?:full |whole )?list is|list is complete|all of them are)",
+    r"\b(?:no (?:more(?! (?:than|about))|others?(?! (?:passage|way)))\b|(?<!am )(?<!get )(?<!look )no further\b"
+    r"|nothing (?:else|more)|that is (?:all|the whole)|that(?:'s| is) everything|these are all|all of them are"
+    r"|(?<!of )(?<!in )(?<!on )the (?:full |whole )?list (?:is(?! (?:not|there))|ends)|list is complete"
+    r"|the list for – (?:is|seems|to be) |can close the list|leave it at that|hardly show more)",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
@@ -167,7 +172,7 @@ def _of_set(
     """``names``: those in the sentence, each with the way it is written there; ``sentence`` is without them."""
     sources = {words_of(name) for hop in view.task.walk.hops for name in names_of(hop.source)}
     own = {name for name in names if name not in sources or any(_is(view, name, hop) for hop in members)}
-    if _CLOSES.search(sentence):
+    if _CLOSES.search(sentence) and not _ASKS.search(sentence):
         yield from _closed(members, listed)
         return
     if not _PUTS.search(sentence) or _UNSURE.search(sentence) or _DENIES.search(sentence):

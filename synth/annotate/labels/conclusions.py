@@ -29,16 +29,26 @@ __all__ = ["Conclusion", "false_conclusions"]
 
 _LEAD = re.compile(
     r"(?:(?:so|then|thus|hence|therefore|and|now)\W+)*"
-    r"(?:in other words"
-    r"|(?:which|that|this|it)\b(?:\W+\w+){0,4}?\W+(?:means|is|be|as|gives(?: me)?|leaves(?: me with)?)"
+    r"(?:in other words|in short|that is to say|one (?:thing|piece)(?:\W+\w+){2,3}(?=:)"
+    r"|(?:good|got it|there|(?:plain|clear) enough|just what I needed|now I know|there I have it)(?=:)"
+    r"|(?:that answers this part|(?:much|that) is clear|this part is done)(?=:)"
+    r"|I have my answer to this part|my note (?:on|for) this|that is how I (?:come|get) to"
+    r"|what about|let me (?:try|test)|first up is|(?:I move )?on to"
+    r"|(?:which|that|this|it)\b(?:\W+\w+){0,4}?\W+"
+    r"(?:means|is|be|as|gives(?: me)?|leaves(?: me with)?|tells me|brings me to)"
     r"|(?:the|what)\b(?:\W+\w+){0,6}?\W+(?:is|be)"
     r"|my\b(?:\W+\w+){1,3}?\W+is"
-    r"|I\b(?:\W+\w+){0,3}?\W+(?:have|down|conclude|get|this|take|settle on|start with|begin with|testing|luck with))"
+    r"|I\b(?:\W+\w+){0,3}?\W+(?:have|down|conclude|get|this|take|settle on|start with|begin with|testing|luck with"
+    r"|arrive at|note of|remember|keep|try|up)"
+    r"|(?:as for|for|from|on|with) (?:this|that)(?: part| point)?,?(?: then,)?\W+(?:it is|I get|I have)"
+    r"|as I read it, that is)"
     r"\W+",
     re.IGNORECASE,
 )
 """What may stand before the thing that a sentence concludes, or chooses to go on with."""
-_AFTER = re.compile(r"(?: first| then| here)?[.!]?\s*$")
+_AFTER = re.compile(
+    r"(?:,? (?:first|then|here|it is|is settled|from (?:this|that)|in mind|next|now|to begin with))?[.!?]?\s*$"
+)
 _NAME_LIKE = re.compile(r"[A-Z0-9_/.()-]")
 _UNSURE = re.compile(r"\b(?:could|may|might|whether|perhaps|maybe|not|no|never|nor)\b|n't\b", re.IGNORECASE)
 _CHAPTER = re.compile(r"^\d+(?:\.\d+)*\.\s+")

@@ -8,6 +8,7 @@ import pytest
 from label_runs import DOCUMENTS, Move, history, row_of
 
 from synth.agents.contract import Step
+from synth.agents.scripted.phrases import PHRASES
 from synth.annotate.labels import label
 from synth.annotate.labels.claims import false_claims, list_hops
 from synth.annotate.labels.thoughts import without_names
@@ -110,6 +111,21 @@ def test_claims_about_a_list(thought: str, why: str | None) -> None:
     found = false_claims(COUNT, counting(thought), None)
     assert [claim.step for claim in found] == ([] if why is None else [2])
     assert why is None or why in found[0].why
+
+
+def test_lists_are_followed_in_every_wording_of_the_scripted_agents() -> None:
+    """Labels read what is put on a list, what closes it and what leaves it open."""
+    names = "Ilse Brandt; Jon Maak; Edda Torrin"
+    for phrase in PHRASES["members"]:
+        claims = false_claims(COUNT, counting(f"{phrase.format(found=names)} Nothing else turns up."), None)
+        assert claims == (), phrase
+    for phrase in PHRASES["complete"]:
+        claims = false_claims(COUNT, counting(f"I add Jon Maak. {phrase.format(found='Orl Academy')}"), None)
+        assert [claim.why for claim in claims] == ["closes the list without Ilse Brandt, Edda Torrin"], phrase
+    for intent in ("search_list", "search_rest", "hit_first", "quote", "each", "silent"):
+        for phrase in PHRASES[intent]:
+            said = phrase.format(name="Orl Academy", title="Orl Academy", quote="It is old.", cue="was born")
+            assert false_claims(COUNT, counting(f"I add Jon Maak. {said}"), None) == (), phrase
 
 
 def test_the_first_error_is_where_the_list_went_wrong_not_where_the_number_is_said() -> None:
