@@ -174,7 +174,7 @@ def replay(environment: Environment, task: Task, history: History, recorded: Jso
     episode = environment.resume(task, recorded or {})
     for number, step in enumerate(history):
         for call, before in zip(step.turn.calls, step.results, strict=True):
-            if episode.step(call) != before:
+            if not environment.same(episode.step(call), before):
                 raise ValueError(f"turn {number}: {call.name} answers otherwise than it did when it was recorded")
     return episode
 

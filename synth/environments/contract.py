@@ -247,6 +247,11 @@ class Environment(ABC):
         ``facts`` were. Until ``begin`` or ``restore`` it may leave out what two equal observations may differ in."""
         return self.reset(task)
 
+    def same(self, one: ToolResult, other: ToolResult) -> bool:
+        """Whether two answers to equal calls of equal runs say the same: to the letter, unless an environment is of
+        those that tell the time."""
+        return one == other
+
     def pack(self, task: Task, state: Any) -> Snapshot:
         """``state``, which is JSON, as a snapshot of an episode of ``task``."""
         return Snapshot(environment=self.name, version=self.version, task_id=task.id, state=canonical_json(state))

@@ -48,7 +48,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
     """A vector per document."""
 
     name = "embed_documents"
-    version = 14
+    version = 15
     config_type = EmbedConfig
     reads = ("documents",)
     arrays = "vectors"
@@ -82,7 +82,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
     """Task by task: all runs of a task belong together."""
 
     name = "distractors"
-    version = 15
+    version = 16
     config_type = DistractorsConfig
     reads: ClassVar[tuple[str, ...]] = ("tasks", "documents", "index", "vectors")
     optional: ClassVar[tuple[str, ...]] = (*_RUNS, "planted_misinformation")

@@ -22,7 +22,7 @@ class HelperRuns(ShardStage[StageConfig]):
     """Every sub-question that a run gave away, with the helper's run, its answer and its verdict."""
 
     name = "helper_runs"
-    version = 4
+    version = 5
     config_type = StageConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"helper_runs": HelperRunRow}

@@ -15,7 +15,7 @@ from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
 from synth.annotate.critical.branching import Branching, BranchPoint, Refusal
 from synth.annotate.critical.config import CriticalConfig
-from synth.environments.contract import ToolCall
+from synth.environments.contract import ToolCall, ToolResult
 from synth.errors import InputError
 from synth.identity import derive_generator
 from synth.models import bridge
@@ -224,3 +224,20 @@ def test_wrong_options_are_one_line(options: dict[str, Any], words: str) -> None
     assert "\n" not in str(caught.value)
     assert "secret" not in str(caught.value)
     assert running() == 0
+
+
+def test_what_a_server_says_of_the_time_is_no_difference() -> None:
+    def answered(text: str, error: str | None = None) -> ToolResult:
+        return ToolResult(call_id="1", name="task_edit", content=text, error=error)
+
+    environment = make(replay_safe=True)
+    episode = environment.reset(TASK)
+    before = answered("Updated: 2026-11-28 11:19 (UTC)\nLabels: diy")
+    later = answered("Updated: 2026-11-28 11:37 (UTC)\nLabels: diy")
+    other = answered("Updated: 2026-11-28 11:37 (UTC)\nLabels: garden")
+    assert environment.same(before, later)
+    assert episode.mark(before) == episode.mark(later)
+    for wrong in (other, answered(before.content, "failure")):
+        assert not environment.same(before, wrong)
+        assert episode.mark(before) != episode.mark(wrong)
+    episode.close()

@@ -141,7 +141,7 @@ class Branching:
             self._states.append(self._episode.snapshot())
             for call, recorded in zip(step.turn.calls, step.results, strict=False):
                 now = self._episode.step(call)
-                if now != recorded:
+                if not environment.same(now, recorded):
                     detail = f"{call.name} of step {number} gives {_difference(now, recorded)}"
                     self.refused = Refused(reason=Refusal.OTHER_OBSERVATION, step=number, detail=detail)
                     return

@@ -185,7 +185,7 @@ class PlanAudit:
             history = (*known[0][: pair.step], *steps)
             episode = self._real.resume(one, known[1])
             try:
-                what = _difference(episode, history)
+                what = _difference(self._real, episode, history)
                 verdict = episode.check(history[-1].turn.answer)
             finally:
                 episode.close()
@@ -233,7 +233,7 @@ class PlanAudit:
         self._found.rows["rerun"] += 1
         episode = self._real.resume(task, facts)
         try:
-            other = _difference(episode, history)
+            other = _difference(self._real, episode, history)
             if other is not None:
                 why = recorded_elsewhere(self._real, task, facts)
                 if why is None:
@@ -268,13 +268,13 @@ def _further(task: Task) -> Iterator[str]:
         yield "injected"
 
 
-def _difference(episode: Episode, history: History) -> str | None:
+def _difference(environment: Environment, episode: Episode, history: History) -> str | None:
     for number, step in enumerate(history):
         for call, before in zip(step.turn.calls, step.results, strict=False):
             if call.name in SAID and before.content == NOTED:
                 continue  # what an agent says is no call of the environment
-            now: Any = episode.step(call)
-            if now.content != before.content:
+            now = episode.step(call)
+            if not environment.same(now, before):
                 got, told = _apart(now.content, before.content)
                 return f"turn {number}: {call.name} answers {got!r}, not {told!r}"
     return None

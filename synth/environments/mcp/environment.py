@@ -26,7 +26,7 @@ from synth.environments.contract import (
 )
 from synth.environments.mcp.config import VERSION, WORKSPACE, McpConfig, read_config
 from synth.environments.mcp.connection import Broken, Connection, connect
-from synth.environments.mcp.goals import McpGoal, call_of, difference, fits
+from synth.environments.mcp.goals import McpGoal, call_of, canonical, difference, fits, open_parts
 from synth.environments.mcp.tools import McpTool, read_tools, result_text, tool_digest
 from synth.environments.replay import ReplayedEpisode
 from synth.errors import InputError
@@ -114,6 +114,10 @@ class McpEnvironment(Environment):
         if self.warnings:
             found["warnings"] = [warning.model_dump(mode="json") for warning in self.warnings]
         return found
+
+    def same(self, one: ToolResult, other: ToolResult) -> bool:
+        """Moments and what goes by the time are no difference: servers say when something was changed."""
+        return _timeless(one) == _timeless(other)
 
     def tool(self, name: str) -> McpTool | None:
         """What is known of a tool, by the name that agents see."""
@@ -212,6 +216,9 @@ class McpEpisode(ReplayedEpisode):
             return _failed(call, "its answer is not what the protocol allows")
         return call.answered(text, "refused" if reply.is_error else None)
 
+    def mark(self, result: ToolResult) -> str:
+        return digest("mcp-result", _timeless(result))
+
     def begin_anew(self) -> None:
         self._held.drop(wait=True)
         self._gone = set()
@@ -257,6 +264,11 @@ class McpEpisode(ReplayedEpisode):
         """End the servers of this episode; their processes are gone when this returns."""
         self._held.drop(wait=True)
         self._gone = set(self.environment.config.servers)
+
+
+def _timeless(result: ToolResult) -> list[Any]:
+    """What an answer says whenever it is given."""
+    return [result.error, *open_parts(canonical(result.content))]
 
 
 @versioned(McpEnvironment.version)

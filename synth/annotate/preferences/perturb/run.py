@@ -98,7 +98,7 @@ class GoodRun:
         self._states = [self._episode.snapshot()]
         for number, step in enumerate(self.history):
             for call, recorded in zip(step.turn.calls, step.results, strict=False):
-                if self._episode.step(call) != recorded:
+                if not environment.same(self._episode.step(call), recorded):
                     raise ValueError(f"turn {number}: {call.name} answers otherwise than it did when it was recorded")
             self._states.append(self._episode.snapshot())
         self.views = [EvidenceView(task, self.history[:number]) for number in range(len(self.history))]
