@@ -208,13 +208,13 @@ class ModelSummarizer:
         return made.model_copy(update={"text": text})
 
 
-@versioned(20)
+@versioned(21)
 def extractive_summarizer() -> Summarizer:
     """What a build without the role ``summarizer`` uses."""
     return Extractive()
 
 
-@versioned(20)
+@versioned(21)
 def model_summarizer(*, model: Model, **options: Any) -> Summarizer:
     """The role ``summarizer``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return ModelSummarizer(model, AskConfig(**options))

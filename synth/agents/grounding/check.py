@@ -145,9 +145,7 @@ def _names(text: str, tokens: list[_Token]) -> Iterator[str]:
 
 def _tokens(text: str) -> Iterator[_Token]:
     """Numbers lose their thousands separators, words case and possessive."""
-    for match in _TOKEN.finditer(unicodedata.normalize("NFC", text)):
-        raw = match.group()
-        yield _word(raw), raw, match.start()
+    return ((_word(one[0]), one[0], one.start()) for one in _TOKEN.finditer(unicodedata.normalize("NFC", text)))
 
 
 @lru_cache(maxsize=1 << 16)

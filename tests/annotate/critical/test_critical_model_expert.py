@@ -80,7 +80,7 @@ def test_played_by_the_embedded_expert_it_proposes_what_that_does(mode: Mode) ->
         assert found.dropped == {}
         proposed += len(found)
     assert len(points()) > 40
-    assert proposed > 1.8 * len(points())
+    assert proposed > 1.7 * len(points())  # a look after the answer is found has one alternative
 
 
 def test_it_is_told_what_was_done_and_what_was_suggested() -> None:
