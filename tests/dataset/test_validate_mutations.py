@@ -132,6 +132,12 @@ MUTATIONS: dict[str, Mutation] = {
         1,
         "details does not round-trip",
     ),
+    "plan of another version": (
+        values(TASKS, "details", lambda row, old: '{"plan":{"evidence":1}}' if row == 1 else old),
+        TASKS,
+        1,
+        "details.plan",
+    ),
     # tasks
     "task twice": (
         table(TASKS, lambda t: pa.concat_tables([t, t.slice(2, 1)])),

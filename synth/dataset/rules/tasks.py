@@ -55,6 +55,12 @@ def hashed_truth(truth: GroundTruth, known: Known) -> str:
 )
 def task_facts(row: Task, known: Known) -> Iterator[str]:
     """A candidate gives one task, its difficulty counts its own walk, and rows made of it repeat what it says."""
+    truth = ""
+    if {"rl", "contexts"} & set(known.there):
+        try:
+            truth = hashed_truth(ground_truth(row), known)
+        except ValueError as error:
+            yield str(error)
     known.tasks[row.id] = TaskFacts(
         row.candidate_index,
         row.shape,
@@ -66,7 +72,7 @@ def task_facts(row: Task, known: Known) -> Iterator[str]:
         row.split,
         len(row.walk.hops),
         row.gold_documents,
-        hashed_truth(ground_truth(row), known) if {"rl", "contexts"} & set(known.there) else "",
+        truth,
     )
     if not known.same(("candidate", row.provenance.dataset, row.candidate_index), row.id):
         yield f"candidate_index: another task is candidate {row.candidate_index} too"

@@ -36,7 +36,7 @@ from synth.dataset.reader import Dataset, load
 from synth.dataset.rules.coverage import RULES
 from synth.dataset.rules.reading import Portion, layout, portions
 from synth.dataset.rules.references import ReferenceCheck, absent_of_mixes
-from synth.dataset.rules.rules import known_of
+from synth.dataset.rules.rules import Known, Rule, known_of
 from synth.errors import DatasetError
 from synth.schemas.mixes import MixReport
 from synth.schemas.reports import BuildReport
@@ -107,6 +107,14 @@ def _stated(dataset: Dataset, found: Problems) -> tuple[BuildReport | None, MixR
     return None, None
 
 
+def _found(rule: Rule, row: Any, known: Known) -> Iterator[str]:
+    """What a rule finds in a row; details that another version of the code wrote may be unreadable to it."""
+    try:
+        yield from rule.find(row, known)
+    except ValueError as error:
+        yield str(error)
+
+
 def check_rows(
     table: Callable[[Config], Iterable[Portion]],
     there: Collection[str],
@@ -132,7 +140,7 @@ def check_rows(
             references.see(config, portion.file, portion.first, portion.batch)
             for place, row in portion.rows:
                 known.place = label, place
-                for what in chain.from_iterable(rule.find(row, known) for rule in rules):
+                for what in dict.fromkeys(chain.from_iterable(_found(rule, row, known) for rule in rules)):
                     found.add(label, place, what)
             counts[config.name][split] = counts[config.name].get(split, 0) + portion.batch.num_rows
         for close in (rule.close for rule in rules if rule.close is not None):
