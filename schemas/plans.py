@@ -90,10 +90,10 @@ class PlannedCall(Row):
     decides: bool = False
     """Whether it is looked up to see if the policy allows what comes next, whatever else it shows."""
     grounds: tuple[Ground, ...] = ()
-    """Of a change: the rules that are kept before it and what they go by, what decides first of all in front."""
+    """Of a change: the rules that must hold first, each with its evidence; the deciding one comes first."""
     shown: Given | None = None
-    """Of a change: the planned look-up that shows it when made again, and the line by which it does. None = none does,
-    or nobody looked."""
+    """Of a change: the look-up in the plan that shows it when repeated, and the line that does. None where no look-up
+    shows the change, or none was tried."""
 
 
 class Change(Row):

@@ -248,8 +248,8 @@ class Environment(ABC):
         return self.reset(task)
 
     def same(self, one: ToolResult, other: ToolResult) -> bool:
-        """Whether two answers to equal calls of equal runs say the same: to the letter, unless an environment is of
-        those that tell the time."""
+        """Whether two answers to the same call of the same run agree. Exact equality, unless the environment's answers
+        contain timestamps."""
         return one == other
 
     def pack(self, task: Task, state: Any) -> Snapshot:

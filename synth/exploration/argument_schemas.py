@@ -1,7 +1,7 @@
-"""JSON schemas of tools' arguments, spelled out: references followed, and values that may be null as if they might not.
+"""JSON schemas of tool arguments with references resolved and nullable types reduced to their non-null type.
 
-Servers that are written with typed models send schemas full of references, and often one object that holds all
-arguments. Who makes up arguments wants to see the arguments.
+Servers built on typed models send schemas full of ``$ref``s, often with every argument inside one wrapper object.
+Code that makes up arguments needs the schemas in full.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 __all__ = ["spelled_out"]
 
 _DEEPEST = 12
-"""Steps down, or along references: a schema may refer to itself."""
+"""Levels that are followed, because a schema may refer to itself."""
 
 
 def spelled_out(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """``schema`` with its references into itself followed. Nullable schemas are those of the other type; what can't be
-    followed takes anything."""
+    """``schema`` with its internal references resolved and nullable types reduced to the non-null type. A reference
+    that can't be resolved accepts anything."""
     return _spelled_out(schema, schema, _DEEPEST)
 
 
@@ -40,7 +40,8 @@ def _spelled_out(schema: Any, root: Mapping[str, Any], left: int) -> dict[str, A
 
 
 def _alone(found: dict[str, Any], root: Mapping[str, Any]) -> list[Any]:
-    """What ``found`` is said to be in another place; the words that say so are taken out of it."""
+    """The schemas that ``found`` stands for: a reference, or the only non-null option. Their keywords are removed from
+    ``found``."""
     alone = []
     reference = found.pop("$ref", None)
     if isinstance(reference, str):

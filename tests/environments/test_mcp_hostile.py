@@ -204,7 +204,7 @@ def test_structured_content_is_shown_once(everything: McpEnvironment) -> None:
     assert nothing.content == "(The tool gave an empty result.)"
     (rows,) = do(everything, ("rows", {}))
     assert rows.content == '{"id": 1}\n{"id": 2}'
-    text = '{"tasks": []}'  # what a tool returns as a text of its own making
+    text = '{"tasks": []}'  # JSON that the tool serialised itself and returned as text
     assert result_text([{"type": "text", "text": text}], {"result": text}, replace={}, max_chars=1_000) == text
 
 

@@ -116,7 +116,7 @@ class McpEnvironment(Environment):
         return found
 
     def same(self, one: ToolResult, other: ToolResult) -> bool:
-        """Moments and what goes by the time are no difference: servers say when something was changed."""
+        """Timestamps and other time-dependent values do not count as a difference."""
         return _timeless(one) == _timeless(other)
 
     def tool(self, name: str) -> McpTool | None:
@@ -267,7 +267,7 @@ class McpEpisode(ReplayedEpisode):
 
 
 def _timeless(result: ToolResult) -> list[Any]:
-    """What an answer says whenever it is given."""
+    """An answer without its time-dependent parts."""
     return [result.error, *open_parts(canonical(result.content))]
 
 

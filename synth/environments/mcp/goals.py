@@ -23,7 +23,7 @@ __all__ = ["McpGoal", "Probe", "call_of", "canonical", "difference", "fits", "op
 _OPEN = 80
 """Characters that may stand where a goal is left open."""
 _MOST_PARTS = 40
-"""Parts that two observations may have in common, beside those that moments leave."""
+"""How many parts a template may have, not counting the gaps that timestamps leave."""
 _PIECE = re.compile(r"\w+|\s+|[^\w\s]")
 _CLOCK = re.compile(
     r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
@@ -34,8 +34,8 @@ _CLOCK = re.compile(
     r"|\b(?:\d+|an?) ?(?:s|sec|second|min|minute|h|hr|hour|d|day|week|month)s? ago\b"
     r"|\b(?i:urgency|uptime|elapsed|age_(?:days|hours|minutes|seconds))\b[\"*]*: ?\**-?\d+(?:\.\d+)?"
 )
-"""Moments, and what goes by the time: so long ago, an urgency, numbers worked out to three places or more. Two runs
-within one second show the same, two on different days do not."""
+"""Timestamps and other values that change with time: relative times, urgencies, numbers with three or more decimals.
+Two runs within a second agree on them; two runs on different days do not."""
 
 
 class Probe(Row):

@@ -263,7 +263,7 @@ def _is_said(blocks: Sequence[Mapping[str, Any]], structured: Any) -> bool:
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
     told = [_value(text) for text in texts]
     # The SDK wraps a result that is not an object as {"result": ...}, and gives each item of a list a block of its own.
-    # A text may be JSON, and stands there as a text.
+    # A tool may also return JSON as a string, so the raw texts are compared as well.
     wrapped = isinstance(structured, dict) and set(structured) == {"result"}
     ways = (structured, *([structured["result"]] if wrapped else []))
     return any(whole in told or whole in texts or whole == told for whole in ways)

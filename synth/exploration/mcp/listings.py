@@ -42,7 +42,7 @@ _LINES = (
     rf"^ *(?:[-*•#]+ +)?(?:\[[A-Za-z ✓]{{1,12}}\] +)?[\[#]?{_KEY}(?:\]?[:.)]|\]| +[-–—|])? +{_NAME} *(?:[|(\[].*)?$",
     rf"^ *(?:[-*•#]+ +)?(?:\[[A-Za-z ✓]{{1,12}}\] +)?{_NAME} +[(\[](?:(?i:id)[:=]? *|#){_KEY}[)\]].*$",
 )
-"""How lines of lists begin: "- [ ] [3] Water the plants", "TASK-3 - Order a skip (To Do)", "Pea soup (id: 3)"."""
+"""What lines of a text list look like: "- [ ] [3] Water the plants", "TASK-3 - Order a skip", "Pea soup (id: 3)"."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Listing:
     """A list of objects of one kind."""
 
     record: Record
-    """Where and how they stand; people call them by its ``names``, which all have, and no two alike."""
+    """Where the objects are found. Its ``names`` is a field that every object has, with a different value in each."""
     noun: str
     """One of them: "task"."""
     things: tuple[Mapping[str, str], ...]
@@ -143,7 +143,7 @@ def listings(answers: Iterable[tuple[tuple[str, Mapping[str, Any]], str]]) -> li
 
 
 def _in_lines(look: Record, content: str) -> Iterator[Listing]:
-    """The list that most lines of a text are of."""
+    """The list in a text, in whichever format matches most lines."""
     noun = _noun("", look.tool)
     records = [look.model_copy(update={"each": None, "pattern": pattern, "names": "name"}) for pattern in _LINES]
     shown = max(([dict(thing) for thing in things(record, content)] for record in records), key=len)
@@ -199,7 +199,7 @@ def _is_number(value: str) -> bool:
 
 
 def _is_measure(field: str) -> bool:
-    """Whether a field that holds numbers says of what: minutes, task_count, price; not pending, due_this_week."""
+    """Whether a numeric field's name says what it measures: minutes, task_count, price; not pending, due_this_week."""
     words = words_of(field)
     if words[-1] == "count":
         return len(words) > 1
@@ -211,7 +211,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _noun(way: str, tool: str) -> str:
-    """What one of a list is called; empty where the list has the name of no things ("no_due")."""
+    """What to call one item of a list; empty where the list is not named after things ("no_due")."""
     last = words_of(way.split(".")[-1].removesuffix("[]"))
     if last and last[-1] not in _NO_THINGS:
         words = last if singular(last[-1]) != last[-1] else []

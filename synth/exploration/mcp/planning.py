@@ -126,7 +126,7 @@ class _Writer:
 
 
 def _line_with(content: str, value: str) -> str | None:
-    """A line that holds ``value``, or only the value where that is long. The 9 of 9.22 is no 9."""
+    """A line that holds ``value``, or only the value where that is long. The 9 in 9.22 does not count as 9."""
     lines = content.splitlines()
     if value.isdigit():
         lines = [line for line in lines if re.search(rf"(?<!\w)(?<!\d\.){value}(?!\w)(?!\.\d)", line)]

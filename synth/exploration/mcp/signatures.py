@@ -1,5 +1,4 @@
-"""What a tool takes, as a person would say it: without the one object that holds all arguments, and without the choice
-of a format for the answer."""
+"""A tool's arguments as a person would name them: any wrapper object is opened, and the output format is left out."""
 
 from __future__ import annotations
 
@@ -20,12 +19,12 @@ class Signature:
     """A tool and how it is called."""
 
     tool: ToolSchema
-    """Its schema is spelled out (:func:`synth.exploration.argument_schemas.spelled_out`), and its parameters are those
-    that a caller thinks of."""
+    """Its schema is spelled out (:func:`synth.exploration.argument_schemas.spelled_out`), and its parameters leave
+    out the wrapper."""
     inside: str | None
-    """The argument that holds all of them, where there is such a one."""
+    """The wrapper argument that holds all the others; None where there is no wrapper."""
     format: Mapping[str, str]
-    """The argument that asks for JSON, where the tool would else answer in another form."""
+    """The argument that requests JSON; empty where the tool answers in JSON anyway or offers no choice."""
 
     @property
     def name(self) -> str:
@@ -45,7 +44,7 @@ class Signature:
         return {self.inside: dict(arguments)} if self.inside is not None else dict(arguments)
 
     def look(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The same, and the answer is to be JSON where that can be chosen."""
+        """The same arguments, requesting JSON where the tool offers a choice."""
         return self.call({**arguments, **self.format})
 
 

@@ -1,4 +1,4 @@
-"""What a server's tools do, found out by calling them on servers of our own.
+"""Finds out what a server's tools do by calling them on fresh instances.
 
 A tool reads when, after calls of it, equal probes answer as they did before. Where a server says nothing
 (``readOnlyHint``), the names of tools say which may be a probe, and the probes are tried against each other first: a
@@ -77,7 +77,7 @@ def survey(environment: McpEnvironment, *, hints: Iterable[str] = (), seed: int 
 
 
 def tried(environment: McpEnvironment, found: Survey, calls: Mapping[str, Sequence[Call]]) -> Survey:
-    """The survey with tools that read as well, if the calls given for them are answered, and twice alike."""
+    """The survey plus those tools whose calls are all answered, twice with the same result: they read."""
     reads = dict(found.reads)
     for name, some in calls.items():
         answers = told(environment, some)
@@ -87,7 +87,7 @@ def tried(environment: McpEnvironment, found: Survey, calls: Mapping[str, Sequen
 
 
 def seems_to_read(environment: McpEnvironment, name: str) -> bool:
-    """Whether a tool reads as its server says, or else its name."""
+    """Whether a tool reads according to its server's annotation or, without one, its name."""
     claim = _claim(environment, name)
     return bool(_READS.search(name)) if claim is None else claim
 

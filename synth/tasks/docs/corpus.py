@@ -121,7 +121,7 @@ class Corpus:
         return found
 
     def _says(self, row: int) -> bool:
-        """Whether a page is part of what the manual is about: nobody asks it for the terms of its licence."""
+        """Whether a page is worth asking about. Licence texts are not."""
         return _LEGAL.fullmatch(self.columns.titles[row]) is None or _GRANTS.search(self.text(row)) is None
 
     def document(self, row: int) -> Document:
