@@ -90,8 +90,17 @@ def validate(
             print(f"{table}.{column}: {', '.join(what) or 'carried, not proven'}")
         return
     place = environment_options(environment) if environment is not None else None
-    problems = rules.validate(folder) + (derived.derived_problems(folder) if deep else [])
-    audited = deep_audit.audit(folder, benchmarks=benchmark or (), environment=place) if deep else None
+    problems = rules.validate(folder)
+    audited = None
+    if deep:
+        try:
+            problems += derived.derived_problems(folder)
+            audited = deep_audit.audit(folder, benchmarks=benchmark or (), environment=place)
+        except ValueError as error:
+            if not problems:
+                raise
+            # It rests on rows that can be read, and the plain validation has just said which can't.
+            print(f"synth: the deep audit stopped at a row that can't be read: {error}", file=sys.stderr)
     if as_json:
         listed = [{"file": p.file, "row": p.row, "what": p.what} for p in problems]
         print(
@@ -107,7 +116,7 @@ def validate(
     violations = audited.total if audited is not None else 0
     if problems or violations:
         found = [_number(len(problems), "problem")] if problems or not deep else []
-        found += [_number(violations, "violation")] if deep else []
+        found += [_number(violations, "violation")] if audited is not None else []
         print(f"synth: {remote.url_of(folder)}: {', '.join(found)}", file=sys.stderr)
         raise typer.Exit(DatasetError.exit_code)
     if not as_json:

@@ -34,6 +34,7 @@ from breaking import (
 from exporter_samples import sample_report, sample_tables
 from stand_ins.forging import seal
 
+from synth.cli.app import main
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import Problem, validate
@@ -338,6 +339,18 @@ def test_a_good_dataset_has_no_problem(finished: Path, plain: Path) -> None:
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_every_break_is_found(name: str, plain: Path) -> None:
     must_be_found(MUTATIONS[name], plain)
+
+
+def test_a_deep_audit_of_details_that_can_not_be_read_names_the_row(
+    plain_copied: Callable[[], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = plain_copied()
+    values(TASKS, "details", lambda row, old: '{"plan":{"evidence":1}}' if row == 1 else old)(folder)
+    with pytest.raises(SystemExit):
+        main(["validate", str(folder), "--deep"])
+    told = capsys.readouterr()
+    assert f"{TASKS}, row 1: details.plan" in told.out
+    assert "Traceback" not in told.err
 
 
 def test_prose_of_the_card_may_be_edited(plain_copied: Callable[[], Path]) -> None:
