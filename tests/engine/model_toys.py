@@ -6,7 +6,8 @@ import asyncio
 import itertools
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -135,6 +136,7 @@ class FakeHub:
         seed: Of the times that replies take.
         place: Where the rows are shared with other builds; None = nowhere.
         budget: After so many requests of this hub, the error ``end`` is raised instead.
+        company: No reply comes before it is so, or a minute has gone by.
     """
 
     def __init__(
@@ -146,6 +148,7 @@ class FakeHub:
         place: Path | str | None = None,
         budget: int | None = None,
         end: Exception | None = None,
+        company: Callable[[], bool] = lambda: True,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._calls, self._sent = folder / "calls", folder / "sent"
@@ -155,6 +158,7 @@ class FakeHub:
         self._numbers = itertools.count()
         self._budget = budget
         self._end = end
+        self._company = company
         self._tally = Tally("teacher", "toy-1")
         self.at_once = 0
         self.most_at_once = 0
@@ -220,7 +224,10 @@ class FakeHub:
         _append(self._sent, request.key)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
+        began = time.monotonic()
         try:
+            while not self._company() and time.monotonic() - began < 60:
+                await asyncio.sleep(0.005)
             await asyncio.sleep(float(self._generator.random()) * self._seconds)
         finally:
             self.at_once -= 1

@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine_toys import Built
@@ -19,8 +19,21 @@ from synth.engine import Plan, StageNode
 from synth.errors import SynthError
 
 
-def build(folder: Path, place: Path | str, name: str, plan: Plan | None = None, seconds: float = 0.01) -> Built:
-    hub = FakeHub(folder / f"calls-{name}", seconds=seconds, place=place)
+def build(
+    folder: Path,
+    place: Path | str,
+    name: str,
+    plan: Plan | None = None,
+    seconds: float = 0.01,
+    beside: Sequence[str] = (),
+) -> Built:
+    """Whatever the machine does, no reply comes before each build of ``beside`` has sent a request."""
+    hub = FakeHub(
+        folder / f"calls-{name}",
+        seconds=seconds,
+        place=place,
+        company=lambda: all(sent(folder / f"calls-{other}") for other in beside),
+    )
     return chat_build(folder / f"store-{name}", hub, plan, shared=True)
 
 
@@ -36,8 +49,8 @@ def two_builds_do_each_row_once(folder: Path, place: Path | str) -> None:
         names = [f"{number}-one", f"{number}-two"]
         built: dict[str, Built] = {}
 
-        def run(name: str, plan: Plan = plan, built: dict[str, Built] = built) -> None:
-            built[name] = build(folder, place, name, plan, seconds=0.05)  # long enough for both to begin
+        def run(name: str, plan: Plan = plan, names: Sequence[str] = names, built: dict[str, Built] = built) -> None:
+            built[name] = build(folder, place, name, plan, beside=names)
 
         threads = [threading.Thread(target=run, args=(name,)) for name in names]
         for thread in threads:
