@@ -56,6 +56,8 @@ class Given(Row):
     """The words that say it: part of the question, of that observation, or of the user's answer."""
     call: int | None = None
     """Of ``observation``: index of the call that shows it."""
+    told: str = ""
+    """Of ``observation``: the user's answer by which it is the one that is meant. Empty = the request says enough."""
 
     @model_validator(mode="after")
     def _call(self) -> Given:

@@ -253,6 +253,8 @@ class PlanView:
         value = value_at(planned.arguments, path)
         if str(value) in self.swapped:
             return self.swapped[str(value)]
+        if not self.is_told(given):
+            return None
         if given.source == "user":
             told = [result.content for _, call, result in self.made if call.name == ASK]
             return value if any(given.words in text or stands_in(path, value, text) for text in told) else None
@@ -266,6 +268,11 @@ class PlanView:
             return value
         again = reread(value, given.words, made.result.content, self.question)
         return again if again is not None else value if self.shows(path, value) else None
+
+    def is_told(self, given: Given) -> bool:
+        """Whether the user has said by what a value is the one that is meant, where the request leaves that open."""
+        said = _squeezed(given.told)
+        return not said or any(said in _squeezed(result.content) for _, call, result in self.made if call.name == ASK)
 
     def _same(self, number: int, arguments: dict[str, Any]) -> bool:
         planned = self.plan.calls[number]

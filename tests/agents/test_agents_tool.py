@@ -46,14 +46,13 @@ def test_thoughts_rest_on_observations_and_vary(taught: list[Rollout]) -> None:
     assert all(any("card ending in" in (s.turn.thought or "") for s in d.history) for d in taught)
 
 
-def test_detours_are_seen_through() -> None:
+def test_no_detour_is_made_where_the_list_tells_or_nothing_does() -> None:
     told, vague = (
         [run(ToolTeacher(t, ToolTeacherConfig(detour=1.0, verify=0.0)), AIRLINE, t) for t in _looked_up(less)]
         for less in ("", r" from \w+ to \w+")
     )
-    assert all(looks == 1 for looks in map(_looks, told))  # the list shows which one is meant
-    assert any(looks > 1 for looks in map(_looks, vague))
     done = [*told, *vague]
+    assert all(looks == 1 for looks in map(_looks, done))
     assert all(d.verdict.correct for d in done)
     assert all(ungrounded(d.prompt, d.history) == [] for d in done)
 

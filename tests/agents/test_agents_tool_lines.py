@@ -89,8 +89,9 @@ def test_who_asks_does_not_know_what_is_answered() -> None:
     fact = UserFact(topic="who should work on it", says="To Hilde Mensah, please.", keywords=("who",))
     asking = builder(step("get_issue", PAGE, issue="PAY-40"))
     asking.task = TASK.model_copy(update={"question": "Assign PAY-40 to somebody else."})
-    assert asking._answers(fact, "Reporter: Hilde Mensah (U6568)")
-    assert not asking._answers(fact, "PAY-40: Login")
+    asking.plan = asking.plan.model_copy(update={"user": (fact,)})
+    assert asking.gives_away("Reporter: Hilde Mensah (U6568)")
+    assert not asking.gives_away("PAY-40: Login")
 
 
 def test_a_number_of_things_is_no_sentence() -> None:

@@ -15,7 +15,7 @@ from synth.environments.app.reading import shipped
 
 BY_HAND = {
     "airline": {"party_fixed", "voucher_once", "voucher_members"},
-    "ledger": {"reconciled_stays", "twice", "goals_covered", "savings_withdrawals", "orders_limit"},
+    "ledger": {"reconciled_stays", "twice", "goals_covered", "savings_withdrawals", "orders_limit", "archived_rests"},
     "memory": set(),
     "tracker": {"blocked", "say_why", "no_circles"},
 }
@@ -234,14 +234,29 @@ def test_ledger_goals_hold_their_money_and_savings_are_left_twice_a_month() -> N
     travel, everyday = accounts["Travel pot"], accounts["Everyday"]
     way = {"from_account_id": travel, "to_account_id": everyday, "date": "2031-03-18"}
     assert "set aside" in refused(episode, "transfer", **way, amount_cents=36_001)
-    do(episode, "transfer", **way, amount_cents=12_000)
-    do(episode, "transfer", **way, amount_cents=12_000)
+    sql = "SELECT count(*) AS n FROM transfers WHERE from_account_id = :a AND date >= '2031-03-01'"
+    taken = one(episode, sql, a=travel)["n"]
+    assert taken < 2
+    for _ in range(2 - taken):
+        assert f"{travel}: Travel pot (savings)" in (shown := do(episode, "list_accounts"))
+        assert "2 transfers out this month" not in shown.partition("Travel pot")[2].split("\n")[0]
+        do(episode, "transfer", **way, amount_cents=24_000 // (2 - taken))
+    assert "2 transfers out this month" in do(episode, "list_accounts").partition("Travel pot")[2].split("\n")[0]
     assert violations(episode) == []
     do(episode, "transfer", **{**way, "date": "2031-02-28"}, amount_cents=6_000)
     assert violations(episode) == []
     do(episode, "transfer", **way, amount_cents=6_000)
     assert violations(episode) == ["savings_withdrawals"]
     assert one(episode, "SELECT balance_cents AS b FROM accounts WHERE account_id = :a", a=travel)["b"] == 90_000
+
+
+def test_ledger_nothing_is_sorted_into_an_archived_category() -> None:
+    episode, accounts = ledger()
+    away = one(episode, "SELECT category_id FROM categories WHERE archived")["category_id"]
+    call = spend(episode, accounts["Everyday"], 1234)
+    assert refused(episode, "add_transaction", **call, category_id=away).endswith("is archived.")
+    open_ = one(episode, "SELECT category_id FROM categories WHERE name = 'Gifts'")["category_id"]
+    assert "in Gifts" in do(episode, "add_transaction", **call, category_id=open_)
 
 
 def test_ledger_standing_orders_have_a_limit_per_account() -> None:

@@ -12,6 +12,7 @@ from synth.agents.loop import Rollout
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
+from synth.environments.app.user import ASK_USER
 from synth.environments.contract import ToolCall, ToolResult
 from synth.exploration.app.explorer import app_explorer
 from synth.exploration.pipeline import Exploration
@@ -58,8 +59,12 @@ def tool_calls(planned: Sequence[PlannedCall]) -> list[ToolCall]:
 
 
 def played(task: Task, calls: Sequence[ToolCall]) -> tuple[AppEpisode, list[tuple[ToolCall, ToolResult]]]:
-    """A fresh episode in which ``calls`` were made, and what came of them."""
+    """A fresh episode in which ``calls`` were made once the user had agreed to all that they cost, and what came of
+    them."""
     episode = environment(task.details["app"]).reset(task)
+    for fact in plan_of(task).user:
+        if fact.amount:
+            episode.step(ToolCall(id="ask", name=ASK_USER, arguments={"question": fact.asks[0]}))
     return episode, [(call, episode.step(call)) for call in calls]
 
 

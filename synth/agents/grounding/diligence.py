@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from synth.agents.contract import History, Prompt
+from synth.agents.grounding.foretold import foretold
 from synth.agents.plan_view import ASK, PlanView
 from synth.schemas.plans import Plan, Planned, Policed
 from synth.schemas.tasks import Task
@@ -17,9 +18,9 @@ _QUOTED = re.compile(r'"([^"]+)"')
 
 def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     """What a run left undone: look-ups by which the policy decides, before the change or the answer; questions about
-    what the request leaves open; sums that it charges or refunds before the user has agreed; rules that it quotes and
-    that do not decide; and rules that it goes by without a word on what was looked up for them, or with words on what
-    does not decide. Nothing without a plan."""
+    what the request leaves open, and what it goes by before their answers; sums that it charges or refunds before the
+    user has agreed; rules that it quotes and that do not decide; and rules that it goes by without a word on what was
+    looked up for them, or with words on what does not decide. Nothing without a plan."""
     view = PlanView.of(task)
     if view is None:
         return
@@ -48,6 +49,7 @@ def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     for place, fact in enumerate(view.plan.user):
         if place not in view.told and not fact.amount:
             yield f"the user is not asked for {fact.topic}"
+    yield from foretold(task, history)
     yield from _other_rules(task, prompt, history)
     yield from _unfounded(task, view, history)
     yield from _besides(task, view, history)

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from synth.environments.answers import check_state, differing_lines
+from synth.environments.answers import check_state
 from synth.environments.app.build import World, build_world, tables_of
 from synth.environments.app.checking import check_definition
+from synth.environments.app.consent import Consent
 from synth.environments.app.database import Database
-from synth.environments.app.ddl import VIOLATIONS
 from synth.environments.app.definition import Definition
 from synth.environments.app.functions import after
 from synth.environments.app.reading import load_definition
@@ -26,11 +26,10 @@ from synth.environments.app.state import (
     Change,
     Goal,
     RowChange,
+    apart,
     beyond,
     canonical,
     changes_in_words,
-    differing,
-    entries_in_words,
     instructions,
     put_back,
     touched,
@@ -60,7 +59,7 @@ from synth.text.lists import first_lines
 
 __all__ = ["APP", "AppEnvironment", "AppEpisode", "Application", "open_app"]
 
-_ENGINE = 2
+_ENGINE = 3
 """Bumped when the engine answers otherwise than it did; part of every application's version."""
 _WORLDS = 8
 """Beginnings kept in memory, where tasks have seeds of their own."""
@@ -161,16 +160,8 @@ class AppEnvironment(Environment):
         if variant == self.variant:
             return self
         if variant not in self._others:
-            self._others[variant] = type(self)(
-                self.definition,
-                variant=variant,
-                seed=self.seed,
-                size=self.size,
-                failures=self.failures,
-                user=self.user,
-                budget=self.budget,
-                where=self.where,
-            )
+            keys = {name: getattr(self, name) for name in ("seed", "size", "failures", "user", "budget", "where")}
+            self._others[variant] = type(self)(self.definition, variant=variant, **keys)
         return self._others[variant]
 
     def world(self, seed: int) -> World:
@@ -228,6 +219,7 @@ class AppEpisode(Episode):
         self._now = environment.definition.clock.start
         self._calls = 0
         self._failed_in_a_row = 0
+        self._consent = Consent(task, asks=environment.user)
         self.refused_by: str | None = None
         """Name of the rule of the policy that stopped the last call; None where none did."""
 
@@ -237,6 +229,11 @@ class AppEpisode(Episode):
         return self._now
 
     def step(self, call: ToolCall) -> ToolResult:
+        result = self._step(call)
+        self._consent.take(call, result)
+        return result
+
+    def _step(self, call: ToolCall) -> ToolResult:
         self._calls += 1
         self.refused_by = None
         environment = self.environment
@@ -317,6 +314,7 @@ class AppEpisode(Episode):
     def snapshot(self) -> Snapshot:
         state = {
             "calls": self._calls,
+            "consent": self._consent.pack(),
             "counters": self._counters,
             "failed_in_a_row": self._failed_in_a_row,
             "now": self._now,
@@ -336,21 +334,22 @@ class AppEpisode(Episode):
         self._counters = {name: int(number) for name, number in state["counters"].items()}
         self._now = state["now"]
         self._calls = int(state["calls"])
+        self._consent.restore(state["consent"])
         self._failed_in_a_row = int(state["failed_in_a_row"])
 
     def check(self, answer: str | None) -> Verdict:
-        """Is the state the goal's, exactly, with no violation of the policy on record, and is the answer right where
-        one is asked for? A task without a goal is one that only asks: its goal is the beginning."""
+        """Is the state the goal's, exactly, with no violation on record and no sum moved unasked, and is the answer the
+        right one where one is asked for? A task without a goal is one that only asks: its goal is the beginning."""
         given = Wanted.of(self.task.details).goal
         goal = Goal(state=self._hash([]), answer="required") if given is None else Goal.model_validate(given)
         entries, tables, wrong = self.difference(), self.environment.tables, None
         if self._hash(entries) != goal.state:
-            extra, missing = differing(entries, list(goal.changes))
-            broken = [str(entry.values["rule"]) for entry in extra if entry.table_name == VIOLATIONS]
+            broken, wrong = apart(entries, goal, tables)
             if broken:
                 return Verdict(correct=False, rule="policy", evidence=f"The policy was violated: {', '.join(broken)}.")
-            wrong = differing_lines(entries_in_words(missing, tables), entries_in_words(extra, tables))
-            wrong = wrong or "The state is of another beginning."
+        elif missed := self._consent.missed():
+            told = f"The user had not agreed to {' and '.join(missed)} before."
+            return Verdict(correct=False, rule="policy", evidence=told)
         done = first_lines(changes_in_words(self.changes(), tables)) or "Nothing was changed, as it should be."
         return check_state(self.task, answer, wrong, done, asks=goal.answer == "required")
 
@@ -366,7 +365,7 @@ class Application(EnvironmentKeys):
     """Calls that fail through no fault of the agent, so that it learns to try again; empty = none do."""
 
 
-@versioned(17)
+@versioned(18)
 def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
     """The environment of a shipped application, of one in a YAML file or of the text of such a file; ``options`` go to
     :class:`AppEnvironment` (``failures`` as plain values, as a recipe has them). ``inputs`` are not needed.

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from synth.environments.answers import differing_lines
 from synth.environments.app.database import Database
 from synth.environments.app.ddl import VIOLATIONS
 from synth.environments.app.definition import Definition, Table
@@ -34,6 +35,7 @@ __all__ = [
     "Change",
     "Goal",
     "RowChange",
+    "apart",
     "beyond",
     "canonical",
     "changes_in_words",
@@ -247,6 +249,14 @@ def differing(left: list[Change], right: list[Change]) -> tuple[list[Change], li
     """Entries only in ``left``, entries only in ``right``; both empty exactly when the states are the same."""
     mine, theirs = changes_of(left), changes_of(right)
     return list(_rows(mine - theirs)), list(_rows(theirs - mine))
+
+
+def apart(present: list[Change], goal: Goal, tables: Mapping[str, Table]) -> tuple[list[str], str]:
+    """Rules that were violated, and in words how a state that is not the goal's differs from it."""
+    extra, missing = differing(present, list(goal.changes))
+    broken = [str(entry.values["rule"]) for entry in extra if entry.table_name == VIOLATIONS]
+    wrong = differing_lines(entries_in_words(missing, tables), entries_in_words(extra, tables))
+    return broken, wrong or "The state is of another beginning."
 
 
 def beyond(present: list[Change], task: Task, tables: Mapping[str, Table]) -> Harm | None:

@@ -10,13 +10,25 @@ from difflib import get_close_matches
 from typing import Any
 
 from synth.environments.app.environment import AppEpisode
-from synth.environments.app.requests import Confirm
+from synth.environments.app.requests import Confirm, holes_in
 from synth.environments.contract import ToolCall
 from synth.exploration.app.phrases import plain
 from synth.schemas.plans import Given, PlannedCall
 from synth.text.words import FUNCTION_WORDS, words
 
-__all__ = ["Amount", "bears_on", "deciding", "named_by", "priced", "seen_by", "sights", "sum_in"]
+__all__ = [
+    "Amount",
+    "applying",
+    "bears_on",
+    "deciding",
+    "is_outdated",
+    "look_again",
+    "named_by",
+    "priced",
+    "seen_by",
+    "sights",
+    "sum_in",
+]
 
 _QUOTE = 110
 """Characters of a line that a rule goes by; a longer one ends before."""
@@ -39,6 +51,20 @@ class Amount:
     number: int
     """Of the call, among the plan's calls or its attempts."""
     attempt: bool
+
+    @classmethod
+    def of(
+        cls, confirm: Confirm, row: Mapping[str, Any], line: str, number: int, today: str, *, attempt: bool
+    ) -> Amount:
+        """That which a line announces, with the questions that put it to the person."""
+        values = {**row, "amount": sum_in(confirm, line), "line": f"{line}."}
+        asks = tuple(plain(words, values, today) for words in confirm.words)
+        return cls(confirm.what, values["amount"], asks, number, attempt)
+
+
+def applying(pieces: Sequence[str], row: Mapping[str, Any]) -> list[str]:
+    """Those of a look-up's templates that are about a row: what names a column that is empty there is not."""
+    return [piece for piece in pieces if all(row[name] is not None for name in holes_in(piece))]
 
 
 def deciding(shown: str, pieces: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -63,14 +89,25 @@ def priced(confirm: Confirm, shown: str) -> str | None:
 
 def sights(episode: AppEpisode, calls: Sequence[PlannedCall], arguments: Mapping[str, Any]) -> dict[int, str]:
     """What those of the look-ups ``calls`` show now that are about what a call is given, and about nothing else."""
-    given, shown, now = set(map(str, arguments.values())), dict[int, str](), episode.snapshot()
+    given, shown = set(map(str, arguments.values())), dict[int, str]()
     for number, look in enumerate(calls):
         about = {value for value in look.arguments.values() if isinstance(value, str)}
         if about and about <= given and not look.changes:
-            again = ToolCall(id="again", name=look.tool, arguments=look.arguments)
-            shown[number] = episode.step(again).content
-    episode.restore(now)
+            shown[number] = look_again(episode, look)
     return shown
+
+
+def is_outdated(before: str, now: str, pieces: Sequence[str]) -> bool:
+    """Whether what decides, the lines with ``pieces`` or else all of it, is no longer what it was."""
+    return deciding(before, pieces)[0] != deciding(now, pieces)[0] if pieces else before != now
+
+
+def look_again(episode: AppEpisode, look: PlannedCall) -> str:
+    """What a look-up would show now; the episode stays as it is."""
+    now = episode.snapshot()
+    content = episode.step(ToolCall(id="again", name=look.tool, arguments=look.arguments)).content
+    episode.restore(now)
+    return content
 
 
 def seen_by(before: Mapping[int, str], after: Mapping[int, str], said: str) -> Given | None:

@@ -12,20 +12,31 @@ from typing import Any
 from synth.environments.app.definition import Argument
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Ask, Look, Question
-from synth.environments.app.words import PageNote, money, one_line
+from synth.environments.app.words import PageNote, one_line
 from synth.environments.contract import ToolCall, ToolResult
-from synth.exploration.app.deciding import Amount, bears_on, deciding, named_by, priced, seen_by, sights, sum_in
+from synth.exploration.app.deciding import (
+    Amount,
+    applying,
+    bears_on,
+    deciding,
+    is_outdated,
+    look_again,
+    named_by,
+    priced,
+    seen_by,
+    sights,
+    sum_in,
+)
 from synth.exploration.app.phrases import Said, plain, said_in
 from synth.exploration.app.requests import AppRequests, Form, Values
-from synth.exploration.pipeline import Dropped, word_in
+from synth.exploration.app.shown import canonical, first_line, holds, instruction, line_with
+from synth.exploration.pipeline import Dropped
 from synth.schemas.plans import Given, Ground, PlannedCall
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 
 __all__ = ["Solver"]
 
-_LONG = 3
-"""Characters of a key that is known in a line without the rest of it."""
 _LINE = 400
 
 
@@ -131,9 +142,7 @@ class Solver:
     def _waits(self, name: str, row: Values, line: str, number: int, *, attempt: bool) -> None:
         confirm = self.app.requests.asks[name].confirm
         assert confirm is not None
-        values = {**row, "amount": sum_in(confirm, line), "line": f"{line}."}
-        asks = tuple(plain(words, values, self.episode.now[:10]) for words in confirm.words)
-        self.amounts.append(Amount(confirm.what, values["amount"], asks, number, attempt))
+        self.amounts.append(Amount.of(confirm, row, line, number, self.episode.now[:10], attempt=attempt))
 
     def evidence(self, name: str, row: Values, rule: str | None, *, stopped: bool = False) -> tuple[str, ...]:
         """The lines of what was looked up by which ``rule`` decides on an ask's call, where the application says which;
@@ -161,13 +170,13 @@ class Solver:
         nothing: dict[str, str] = {}
         for look in ask.refused_by.get(rule, ()):
             call = {one: row[column] for one, column in look.arguments.items() if row[column] is not None}
-            at = self._looked(look.tool, call, since=0)
-            if at is None or not look.shows:
+            at, pieces = self._looked(look.tool, call, since=0), applying(look.shows, row)
+            if at is None or not pieces:
                 continue
             named = True
             shown = self.results[at].content
-            held, every = deciding(shown, [plain(piece, row, today) for piece in look.shows])
-            missing = named_by(look.shows, row, today) if shown.split("\n")[0].endswith(":") else None
+            held, every = deciding(shown, [plain(piece, row, today) for piece in pieces])
+            missing = named_by(pieces, row, today) if shown.split("\n")[0].endswith(":") else None
             if not held and not stopped and missing is not None:
                 nothing[look.tool] = missing
             else:
@@ -181,8 +190,15 @@ class Solver:
         return Ground(rule=text, lines=tuple(dict.fromkeys(found)), nothing=nothing)
 
     def _looked(self, tool: str, arguments: Values, *, since: int) -> int | None:
-        calls = enumerate(self.calls)
-        return next((n for n, c in calls if n >= since and c.tool == tool and c.arguments == arguments), None)
+        """The last call of a tool with these arguments, of those from ``since`` on."""
+        calls = reversed(range(since, len(self.calls)))
+        return next((n for n in calls if self.calls[n].tool == tool and self.calls[n].arguments == arguments), None)
+
+    def _is_outdated(self, at: int, look: Look, row: Values) -> bool:
+        """Whether a change of the plan itself has made of a look-up's evidence what is no longer so."""
+        pieces = [plain(piece, row, self.episode.now[:10]) for piece in applying(look.shows, row)]
+        before = self.results[at].content
+        return at < self._last_change() and is_outdated(before, look_again(self.episode, self.calls[at]), pieces)
 
     def decide(self, name: str, row: Values) -> None:
         """Do the reading by which the policy decides on an ask's call: the same whether it is allowed or not."""
@@ -198,7 +214,7 @@ class Solver:
 
     def shows(self, value: Any) -> bool:
         """Whether the last observation holds ``value``."""
-        return bool(self.results) and _holds(self.results[-1].content, value)
+        return bool(self.results) and holds(self.results[-1].content, value)
 
     # -- where a value comes from ------------------------------------------------------------------------------------
 
@@ -219,7 +235,7 @@ class Solver:
         direct = self._direct(column or name, value)
         if direct is not None and not (forms and self._is_me(forms, value)):
             return {path: direct}
-        if column is not None and (seen := self._seen(value)) is not None:
+        if column is not None and (seen := self._seen(value, column)) is not None:
             return {path: seen}
         today = self.episode.now[:10]
         if column is not None and value in (today, today[:7]):
@@ -232,7 +248,7 @@ class Solver:
             return {path: meant}
         if isinstance(source, Ask) and name in (*source.tells, *source.free):
             return {path: Given(source="question", words=words)}
-        place = self._seen(value)
+        place = self._seen(value, column or name)
         if place is not None:
             return {path: place}
         raise Dropped(Reason.UNGROUNDED, f"{path}: nothing says {value!r}")
@@ -256,29 +272,32 @@ class Solver:
         found = said_in(self.said, name, text)
         if found is not None:
             return Given(source="question", words=found.words)
-        answer = next((answer for answer, told in self.told.items() if said_in(told, name, text) is not None), None)
-        return None if answer is None else Given(source="user", words=answer)
+        answer = self._told_by(name, text)
+        return Given(source="user", words=answer) if answer else None
 
     def _is_me(self, forms: Sequence[Form], value: Any) -> bool:
         speaker = self.app.requests.speaker
         return speaker is not None and forms[0].table == speaker.table and value == self.speaker
 
-    def _seen(self, value: Any) -> Given | None:
+    def _seen(self, value: Any, column: str) -> Given | None:
         """The first observation that holds a value which is long enough not to be there by chance."""
-        if len(str(value)) < _LONG or isinstance(value, bool):
+        found = first_line(self.results, value, column)
+        if found is None:
             return None
-        for number, result in enumerate(self.results):
-            line = next((line for line in result.content.splitlines() if _holds(line, value)), None)
-            if line is not None:
-                return Given(source="observation", words=line.strip()[:_LINE], call=number)
-        return None
+        told = next((one.told for (_, key), one in self._known.items() if key == value), "")
+        return Given(source="observation", words=found[1][:_LINE], call=found[0], told=told)
 
     # -- references --------------------------------------------------------------------------------------------------
 
     def _reference(self, forms: Sequence[Form], name: str, key: Any, row: Values) -> Given:
         place = (forms[0].table or canonical(name, row), key)
-        if place in self._known:
-            return self._known[place]
+        if place not in self._known:
+            self._known[place] = self._found(forms, name, key, row)
+            self._wait_for(key, self._known[place].told)
+        return self._known[place]
+
+    def _found(self, forms: Sequence[Form], name: str, key: Any, row: Values) -> Given:
+        """The look-up that shows the row that is meant by the first of ``forms`` that tells it from others."""
         bound = {**row, "speaker": self.speaker}
         problem = Dropped(Reason.UNGROUNDED, f"{name}: what is said tells no row apart")
         for form in forms:
@@ -289,8 +308,8 @@ class Solver:
             if count != 1 or (first is not None and at_first != 1):
                 problem = Dropped(Reason.AMBIGUOUS, f"{name}: {max(count, at_first)} rows fit what is said")
                 continue
-            if first is None and (made := self._seen(key)) is not None:
-                return self._known.setdefault(place, made)
+            if first is None and (made := self._seen(key, name)) is not None:
+                return made
             shown = form.reference.by if form.reference.shown is None else form.reference.shown
             values, tools = [found[column] for column in shown], {look.tool for look in form.reference.look}
             given = self._shown(key, values, tools)
@@ -299,13 +318,29 @@ class Solver:
                     self._look(look, found, None)
                 given = self._shown(key, values, tools) or self._turn_pages(key, values, tools)
             if given is not None:
-                return self._known.setdefault(place, given)
+                told = (self._told_by(column, found[column]) for column in form.reference.by)
+                return given.model_copy(update={"told": next((answer for answer in told if answer), "")})
             problem = Dropped(Reason.NOT_RETRIEVABLE, f"{name}: the look-up does not show {key} with what is said")
         raise problem
 
+    def _told_by(self, column: str, value: Any) -> str:
+        """The answer that says a value which the request leaves open; empty where it says it, or nothing has to."""
+        if value is None or said_in(self.said, column, value) is not None:
+            return ""
+        return next((answer for answer, told in self.told.items() if said_in(told, column, value) is not None), "")
+
+    def _wait_for(self, key: Any, told: str) -> None:
+        """Let look-ups that are about a row wait for the answer by which it is the one that is meant."""
+        for number, call in enumerate(self.calls if told else ()):
+            mine = {
+                path: given.model_copy(update={"told": told})
+                for path, given in call.given.items()
+                if given.source == "observation" and call.arguments.get(path) == key
+            }
+            self.calls[number] = call.model_copy(update={"given": {**call.given, **mine}})
+
     def _is_said(self, column: str, value: Any) -> bool:
-        every = (*self.said, *(one for told in self.told.values() for one in told))
-        return value is None or said_in(every, column, value) is not None
+        return value is None or said_in(self.said, column, value) is not None or bool(self._told_by(column, value))
 
     def _look(self, look: Look, row: Values, source: Ask | Question | None, *, decides: bool = False) -> None:
         arguments = self.app.definition.tools[look.tool].arguments
@@ -318,9 +353,8 @@ class Solver:
             value = bool(value) if spec.type == "boolean" else value
             given |= self._given(source, row, name, spec, value, name, "", column)
             call[name] = value
-        since = 0 if decides else self._last_change()
-        at = self._looked(look.tool, call, since=since)
-        if at is not None:
+        at = self._looked(look.tool, call, since=0 if decides else self._last_change())
+        if at is not None and not (decides and self._is_outdated(at, look, row)):
             self._mark(at, decides=decides)
             return
         result = self._call(look.tool, call, given, changes=False)
@@ -339,13 +373,9 @@ class Solver:
         """Where one of ``tools`` shows a key with all that is said of its row."""
         for number in reversed(range(len(self.results))):
             result = self.results[number]
-            if result.error is not None or self.calls[number].tool not in tools:
-                continue
-            lines = [line for line in result.content.splitlines() if _holds(line, key)]
-            whole = result.content + "\n" + "\n".join(map(str, self.calls[number].arguments.values()))
-            for line in lines:
-                around = whole if len(str(key)) >= _LONG else line
-                if all(value is None or _holds(line, value) or _holds(around, value) for value in values):
+            if result.error is None and self.calls[number].tool in tools:
+                line = line_with(result.content, key, values, self.calls[number].arguments)
+                if line is not None:
                     return Given(source="observation", words=line.strip()[:_LINE], call=number)
         return None
 
@@ -372,27 +402,5 @@ class Solver:
     def _planned(self, tool: str, arguments: Values, given: dict[str, Given], *, changes: bool) -> PlannedCall:
         about = self.app.definition.tools[tool].about
         return PlannedCall(
-            tool=tool, arguments=arguments, changes=changes, instruction=_instruction(about, arguments), given=given
+            tool=tool, arguments=arguments, changes=changes, instruction=instruction(about, arguments), given=given
         )
-
-
-def canonical(name: str, row: Mapping[str, Any]) -> str:
-    """What an argument that is not a key is about: it and the row that it is said of."""
-    return f"{name} of {sorted((key, str(value)) for key, value in row.items() if key.endswith('_id'))}"
-
-
-def _instruction(about: str, arguments: Mapping[str, Any]) -> str:
-    said = "; ".join(f"{name.replace('_', ' ')}: {_said(value)}" for name, value in arguments.items())
-    return one_line(about).rstrip(".") + (f" ({said})" if said else "")
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(" ".join(map(str, item.values())) if isinstance(item, dict) else str(item) for item in value)
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
-
-
-def _holds(text: str, value: Any) -> bool:
-    """Whether ``text`` holds ``value`` as a word of its own; money also as the application writes it."""
-    forms = [str(value)] + ([money(value)] if isinstance(value, int) and not isinstance(value, bool) else [])
-    return any(word_in(text, form) is not None for form in forms)

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.agents.grounding.written import written_forms
+from synth.agents.plan_view import PlanView
 from synth.environments.contract import ToolResult
+from synth.schemas.plans import Given, UserFact
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["details_of", "marks_of", "only_called"]
+__all__ = ["answers", "details_of", "marks_of", "only_called", "untold_given"]
 
 _QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 _DETAIL = re.compile(
@@ -68,3 +70,16 @@ def only_called(question: str, line: str, shown: Sequence[ToolResult]) -> str | 
         if len(holding) > 1 and len(whole) == 1 and line in whole[0]:
             return str(title)
     return None
+
+
+def answers(fact: UserFact, line: str, question: str) -> list[str]:
+    """What of a line only the user's answer says, and not the question."""
+    known = details_of(question, line)
+    return [one for one in details_of(fact.says, line) if not any(one in other for other in known)]
+
+
+def untold_given(view: PlanView, line: str) -> Given | None:
+    """Where a line is read for a planned call, and the user has not said yet by what it is the one that is meant."""
+    calls = (*view.plan.calls, *view.plan.attempts)
+    every = [given for call in calls for given in call.given.values() if given.told and line in given.words]
+    return next((given for given in every if not view.is_told(given)), None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from synth.agents.plan_view import value_at
 from synth.agents.scripted.tool_agent.details import details_of
 from synth.agents.scripted.tool_agent.narration import (
+    LONGEST,
+    cut,
     line_with,
     lines_about,
     lines_on,
@@ -17,7 +19,7 @@ from synth.agents.scripted.tool_agent.narration import (
     rule_for,
 )
 from synth.agents.scripted.tool_agent.progress import Progress
-from synth.schemas.plans import Ground, Policed
+from synth.schemas.plans import Ground, PlannedCall, Policed
 from synth.text.lists import listed
 from synth.text.words import words
 
@@ -94,14 +96,54 @@ class Grounds(Progress):
             value = value_at(arguments, path)
             if made is None or not isinstance(value, str):
                 continue
+            if any(value in call.arguments.values() for _, call, _ in self.view.made):
+                continue  # what was gone by already needs no word now
             line = line_with([(path, value)], [made.result])
-            if (
-                line is not None
-                and line not in spoken
-                and line not in self.thoughts.said
-                and details_of(self.task.question, line)
-            ):
-                self.thoughts.add("p_line", line=line)
+            told = line is not None and (line in spoken or line in self.thoughts.said)
+            if line is not None and not told and details_of(self.task.question, line) and not self.gives_away(line):
+                now = self.last is not None and any(line in result.content for result in self.last.results)
+                self.thoughts.add("p_line" if now else "p_line_before", line=line)
+
+    def marks_on(self, number: int) -> list[str]:
+        """What of the request belongs to the row that a planned look-up is about: on the line by which it is found, and
+        in what later calls take from it."""
+        calls = (*self.plan.calls, *self.plan.attempts)
+        own = [given.words for given in self.plan.calls[number].given.values() if given.source == "observation"]
+        own += [given.words for call in calls for given in call.given.values() if given.call == number]
+        return list(dict.fromkeys(mark for words in own for mark in details_of(self.task.question, words)))
+
+    def _say_astray(self, numbers: Sequence[int]) -> None:
+        """Why the row that was looked at last is not the one that is meant, and by what the next one is."""
+        shown = " ".join(result.content for result in self.last.results) if self.last is not None else ""
+        missing = [mark for number in numbers[:1] for mark in self.marks_on(number) if not details_of(mark, shown)]
+        if not missing:
+            self.thoughts.add("p_maybe_this")
+            return
+        self.thoughts.add("p_not_this", details=listed(missing[:2]))
+        for given in self.plan.calls[numbers[0]].given.values():
+            line = given.words.removeprefix("- ").rstrip(".")
+            marks = [mark for mark in missing[:2] if details_of(mark, line)]
+            if given.source == "observation" and marks and self._may_quote(line) and self._seen([line]):
+                self.thoughts.add("p_line_fits", line=line, details=listed(marks))
+                return
+
+    def _may_quote(self, line: str) -> bool:
+        """Whether it can be quoted, and was not yet."""
+        if len(line) > LONGEST or '"' in line or line.endswith(":"):
+            return False
+        return not any(line.rstrip(".") in (step.turn.thought or "") for step in self.history)
+
+    def _both(self, first: PlannedCall, lines: Collection[str]) -> tuple[str, str] | None:
+        """The line that a look-up is made for, with the one that another look-up by the same tool is made for, where
+        both were shown at once: which of them comes first means nothing."""
+        alike = [call for n, call in enumerate(self.plan.calls) if call.tool == first.tool and n in self.open()]
+        shown = [
+            [given.words for given in call.given.values() if given.source == "observation" and given.words in lines]
+            for call in alike
+        ]
+        found = [cut(words[0].removeprefix("- ").rstrip(".")) for words in shown if len(words) == 1]
+        own = list(dict.fromkeys(line for line in found if self._may_quote(line) and not self.gives_away(line)))
+        return (own[0], own[1]) if len(own) == 2 and not first.changes else None
 
     def deciding(self) -> list[str]:
         """The same, where the application says which they are."""

@@ -24,6 +24,7 @@ __all__ = [
     "GroundedNarration",
     "Narration",
     "answer_line",
+    "cut",
     "ended",
     "is_clause",
     "joined",
@@ -274,6 +275,11 @@ def answer_line(question: str, answer: str, results: Sequence[ToolResult]) -> st
 def _beginnings(text: str) -> set[str]:
     """Words by their first letters, by which a verb and its noun are alike ("assigned", "assignee")."""
     return {word[:_BEGINNING].removesuffix("s") for word in words(text) if len(word) > 2 and word not in _SMALL}
+
+
+def cut(line: str) -> str:
+    """A line that is too long to be quoted, up to the last comma that leaves it short enough."""
+    return line if len(line) <= LONGEST else line[: max(line.rfind(", ", 0, LONGEST), 0)]
 
 
 def _cut(line: str, answer: str) -> str:

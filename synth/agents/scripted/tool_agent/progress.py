@@ -11,9 +11,10 @@ import numpy as np
 from synth.agents.contract import History, Prompt, Step
 from synth.agents.plan_view import PlanView, stands_in
 from synth.agents.scripted.phrases import Thoughts
+from synth.agents.scripted.tool_agent.details import answers, untold_given
 from synth.agents.scripted.tool_agent.narration import GroundedNarration, said_by, things_of
 from synth.environments.contract import ToolCall, ToolResult
-from synth.schemas.plans import Given
+from synth.schemas.plans import Given, UserFact
 from synth.schemas.tasks import Task
 from synth.text.words import words
 
@@ -114,6 +115,15 @@ class Progress:
             return rule
         refused = [said_by(result) for result in self.results if result.error == "refused"]
         return refused[-1] if refused and '"' not in refused[-1] else None
+
+    def untold(self) -> list[UserFact]:
+        """What the request leaves open and the user has not said yet; sums of money apart."""
+        return [fact for n, fact in enumerate(self.plan.user) if n not in self.view.told and not fact.amount]
+
+    def gives_away(self, line: str) -> bool:
+        """Whether a line has what the user was not asked yet: that it is the one that is meant can't be known."""
+        question, facts = self.task.question, self.untold()
+        return untold_given(self.view, line) is not None or any(answers(fact, line, question) for fact in facts)
 
     def changes(self) -> list[ToolResult]:
         """Observations of calls that changed something, in order."""

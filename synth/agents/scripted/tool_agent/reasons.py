@@ -26,7 +26,7 @@ from synth.agents.scripted.tool_agent.narration import (
     shown_values,
 )
 from synth.environments.contract import ToolCall, ToolResult
-from synth.schemas.plans import Ground, PlannedCall, Policed, Twinned, UserFact
+from synth.schemas.plans import Ground, PlannedCall, Policed, Twinned
 from synth.text.lists import listed
 from synth.text.sentences import sentences
 
@@ -45,11 +45,9 @@ class Reasons(Grounds):
         numbers: Sequence[int],
         arguments: dict[str, Any] | None = None,
         attempt: PlannedCall | None = None,
-        left_open: UserFact | None = None,
     ) -> None:
         """What the last observation is good for, for who makes the planned calls ``numbers`` next. ``arguments``: those
-        of the first of them, where they are others than the plan's; or of the ``attempt`` that is made. ``left_open``:
-        what the user is asked now."""
+        of the first of them, where they are others than the plan's; or of the ``attempt`` that is made."""
         if self.last is None:
             return
         pairs = list(zip(self.last.turn.calls, self.last.results, strict=False))
@@ -86,7 +84,7 @@ class Reasons(Grounds):
                 self.thoughts.add("p_done", line=done.rstrip("."))
             return
         if self.is_astray():
-            self.thoughts.add("p_not_this")
+            self._say_astray(numbers)
             return
         news = self._news(pairs)
         if news is not None:
@@ -123,16 +121,21 @@ class Reasons(Grounds):
             given.words
             for place, one in enumerate(calls)
             for path, given in one.given.items()
+            if self.view.is_told(given)
             # Who takes another row than the plan's does not read the plan's line.
-            if place or not numbers or arguments is None or value_at(arguments, path) == value_at(mine, path)
+            and (place or not numbers or arguments is None or value_at(arguments, path) == value_at(mine, path))
         ]
         line = next((text for text in told if text in lines and self._may_quote(text)), None) or line_with(new, shown)
-        if line is None or (left_open is not None and self._answers(left_open, line)):
+        first = self.plan.calls[numbers[0]] if numbers and arguments is None else None
+        if first is not None and (both := self._both(first, lines)) is not None:
+            self.thoughts.add("p_line_both", line=both[0], other=both[1])
+            return
+        if line is None or self.gives_away(line.strip().removeprefix("- ").rstrip(".")):
             return
         line = line.removeprefix("- ").rstrip(".")
         other = [one for one in new if one in own and stands_in(*one, line) is None]
         beside = line_with(other, shown) if numbers and other else None
-        if beside is not None:
+        if beside is not None and not self.gives_away(beside.removeprefix("- ").rstrip(".")):
             # Two values of the call: an airport to leave from and one to fly to, a flight and who pays.
             self._say_two(line, beside.removeprefix("- ").rstrip("."), own)
             return
@@ -169,18 +172,11 @@ class Reasons(Grounds):
             kind, (first, second) = listed_kind(tool), roles
             self.thoughts.add("p_two", kind=kind, line=line, other=other, role=first, other_role=second)
             return
+        if one_list:
+            self.thoughts.add("p_line_both", line=line, other=other)
+            return
         self.say_line(line)
         self.say_line(other)
-
-    def _answers(self, fact: UserFact, line: str) -> bool:
-        """Whether a line has what the user has not said yet: who asks for that can't know that it is wanted."""
-        return bool(details_of(fact.says, line))
-
-    def _may_quote(self, line: str) -> bool:
-        """Whether it can be quoted, and was not yet."""
-        if len(line) > LONGEST or '"' in line or line.endswith(":"):
-            return False
-        return not any(line.rstrip(".") in (step.turn.thought or "") for step in self.history)
 
     def why(self, number: int, arguments: dict[str, Any]) -> None:
         """What a planned call is for."""
@@ -198,12 +194,16 @@ class Reasons(Grounds):
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if call.changes:
-            free = call.tool not in Policed.of(self.task.details).rules and "## Policy" in self.prompt.system
+            ruled = bool(call.grounds) or call.tool in Policed.of(self.task.details).rules
+            free = not ruled and "## Policy" in self.prompt.system
             self.say_grounds(number, arguments)
             if values:
                 self.thoughts.add(self.going_on(free=free), values=listed(as_quoted(values, self.task.question)))
             return
-        if not self.history:
+        self._behind(number, arguments)
+        if any((one.name, one.arguments) == (call.tool, arguments) for _, one, _ in self.view.made):
+            self.thoughts.add("p_look_again")
+        elif not self.history:
             from_user = [value for value in values if value in self.task.question]
             who = any(name.endswith(("name", "email")) for name in arguments)
             if who and from_user:
@@ -215,7 +215,6 @@ class Reasons(Grounds):
             else:
                 self._why_list(number)
         elif call.tool.partition("_")[0] in _PRICING:
-            self._behind(number, arguments)
             self.thoughts.add("p_price")
         elif len(values) > 1 and not any(name.endswith("_id") for name in arguments):
             kinds = listed_kind(call.tool)
@@ -324,7 +323,9 @@ class Reasons(Grounds):
         """The rules that are kept before a call, with what was read for them. ``agreed``: that was said already, before
         the user was asked whether to go on."""
         kept = [one for one in grounds if one.rule != forbids and not (agreed and self._is_said(one.rule))]
-        rules = [ground.rule for ground in kept if not self._is_said(ground.rule)]
+        # A rule that was told for another row is told again with what was read of this one.
+        new = [one for one in kept if one.lines or one.nothing or not self._is_said(one.rule)]
+        rules = list(dict.fromkeys(ground.rule for ground in new))
         self._say_lines(list(dict.fromkeys(line for ground in kept for line in self._seen(ground.lines))))
         said = [self.task.question, *(result.content for result in self.results)]
         for tool, missing in {tool: one for ground in kept for tool, one in ground.nothing.items()}.items():
@@ -338,6 +339,9 @@ class Reasons(Grounds):
             self.thoughts.add("p_rule", rule=rules[0].rstrip("."))
         if rules and any(ground.lines or ground.nothing for ground in kept) and self.draw(0.7):
             self.thoughts.add("p_kept")
+        same = [f'"{line}"' for one in grounds if one.rule == forbids for line in self._seen(one.lines)]
+        if same:
+            self.thoughts.add("p_same_rule", lines=listed(same))
 
     def _evidence(self) -> list[str]:
         """Say what was read that a rule of the policy is about; gives the lines."""

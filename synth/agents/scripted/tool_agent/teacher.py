@@ -109,10 +109,12 @@ def _detour(builder: TurnBuilder, number: int) -> Turn | None:
     # What is looked for belongs to the part that comes first: another part speaks of other rows.
     said = next((s for s in sentences(request) if any(_in_common(s, line) for line in meant)), request)
     least = max((_in_common(said, line) for line in meant), default=0)
+    marks = builder.marks_on(number)  # what the other one lacks must be there to be said
     others = [
         token
         for line in lines
         if value not in line and _in_common(said, line) >= max(least, 1)
+        if not all(details_of(mark, line) for mark in marks)
         for token in alike(value, line, request)
     ]
     if not others:

@@ -46,10 +46,7 @@ class TurnBuilder(Reasons):
 
     def left_open(self) -> UserFact | None:
         """What the request leaves open and the user was not asked yet."""
-        return None if ASK not in self.tools else next(iter(self._untold()), None)
-
-    def _untold(self) -> list[UserFact]:
-        return [fact for n, fact in enumerate(self.plan.user) if n not in self.view.told and not fact.amount]
+        return None if ASK not in self.tools else next(iter(self.untold()), None)
 
     def to_confirm(self, number: int) -> UserFact | None:
         """The sum that the user has to agree to before a planned call, or an attempt, counted on behind the calls. None
@@ -66,12 +63,10 @@ class TurnBuilder(Reasons):
             return None
         for number in self.open():
             for path, given in self.view.unseen(number):
-                if given.source == "user":
+                if given.source == "user" or not self.view.is_told(given):
                     value = str(value_at(self.plan.calls[number].arguments, path))
-                    told = self._untold()
-                    return next(
-                        (f for f in told if given.words in f.says or value in f.says), told[0] if told else None
-                    )
+                    told, says = self.untold(), given.told or given.words
+                    return next((f for f in told if says in f.says or value in f.says), told[0] if told else None)
             if self.view.arguments(number) is None:
                 return None
         return None
@@ -91,6 +86,8 @@ class TurnBuilder(Reasons):
             made.append((self.plan.calls[number].tool, arguments))
             if place == 0:
                 self.why(number, arguments)
+            else:
+                self._behind(number, arguments)
         if len(numbers) > 1:
             self.thoughts.add("p_both" if len(numbers) == 2 else "p_several")
         return self._turn(made)
@@ -105,7 +102,9 @@ class TurnBuilder(Reasons):
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if values:
-            self.thoughts.add(self.going_on(free=True), values=listed(as_quoted(values, self.task.question)))
+            self.thoughts.add(
+                self.going_on(free=not planned.grounds), values=listed(as_quoted(values, self.task.question))
+            )
         return self._turn([(planned.tool, arguments)])
 
     def act(self, tool: str, arguments: dict[str, Any]) -> Turn:
@@ -113,7 +112,7 @@ class TurnBuilder(Reasons):
         return self._turn([(tool, arguments)])
 
     def ask(self, fact: UserFact) -> Turn:
-        self.react((), left_open=fact)
+        self.react(())
         self.thoughts.add("p_ask", topic=fact.topic)
         start = int(self.generator.integers(len(_ASKING)))
         forms = [_ASKING[(start + n) % len(_ASKING)].format(topic=fact.topic) for n in range(len(_ASKING))]

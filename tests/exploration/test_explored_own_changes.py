@@ -1,0 +1,124 @@
+"""What a plan's own changes do to what was read before, and what decides on each of its calls, on a fallback's too."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from explored_apps import APPLICATIONS, environment, outcomes, plan_of, run, tasks
+
+from synth.agents.scripted.config import ToolTeacherConfig
+from synth.agents.scripted.phrases import PHRASES
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
+from synth.environments.contract import ToolCall
+from synth.schemas.tasks import Task
+from synth.tasks.contract import Checked
+
+CALM = ToolTeacherConfig(detour=0, verify=0, parallel=0)
+COUNT = 60
+
+
+@cache
+def found(application: str) -> list[Task]:
+    return tasks(application, COUNT)
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_what_a_rule_goes_by_is_still_so_when_the_call_is_made(application: str) -> None:
+    """Looked up again after a change of the plan's own that made it another."""
+    again = 0
+    for task in found(application):
+        plan, episode = plan_of(task), environment(application).reset(task)
+        for number, call in enumerate(plan.calls):
+            looks = [one for one in plan.calls[:number] if not one.changes]
+            if call.changes and any(one.changes for one in plan.calls[:number]) and not plan.attempts:
+                kept = episode.snapshot()
+                shown = [
+                    episode.step(ToolCall(id="l", name=look.tool, arguments=look.arguments)).content for look in looks
+                ]
+                episode.restore(kept)
+                for ground in call.grounds:
+                    assert [line for line in ground.lines if not any(line in text for text in shown)] == []
+                again += any(looks.count(look) > 1 for look in looks)
+            episode.step(ToolCall(id="c", name=call.tool, arguments=call.arguments))
+        episode.close()
+    assert again or application != "ledger"
+
+
+def test_the_look_that_is_made_again_says_why() -> None:
+    made = 0
+    for task in found("ledger"):
+        calls: list[tuple[str, object]] = []
+        for step in run(ToolTeacher(task, CALM), task).history:
+            mine = [(call.name, call.arguments) for call in step.turn.calls if call.name.startswith("list_")]
+            failed = any(result.error == "failure" for result in step.results)
+            if mine and mine[0] in calls and not failed:
+                assert any(phrase in (step.turn.thought or "") for phrase in PHRASES["p_look_again"])
+                made += 1
+            calls += mine
+    assert made
+
+
+def test_what_is_taken_out_of_savings_is_counted_for_every_such_call() -> None:
+    rule = "There are two transfers out of a savings account in a calendar month at most"
+    moved = 0
+    for task in found("ledger"):
+        plan = plan_of(task)
+        for call in plan.calls:
+            source = call.given.get("from_account_id")
+            if call.tool != "transfer" or not call.changes or source is None:
+                continue
+            own = [ground for ground in call.grounds if ground.rule.startswith(rule)]
+            savings = "(savings)" in source.words
+            assert bool(own) == savings
+            assert not savings or all("out this month" in line for line in own[0].lines)
+            moved += savings
+    assert moved
+    stopped = [task for task in found("ledger") if (plan_of(task).rule or "").startswith(rule)]
+    assert all("2 transfers out this month" in str(task.details["forbidden"]) for task in stopped)
+
+
+def test_what_is_done_instead_is_held_against_the_rule_that_forbids_the_first() -> None:
+    held = 0
+    for task in found("ledger"):
+        plan = plan_of(task)
+        same = [
+            (call, ground)
+            for call in plan.calls
+            for ground in call.grounds
+            if plan.outcome == "offered" and not plan.attempts and ground.rule == plan.rule and ground.lines
+        ]
+        thoughts = [step.turn.thought or "" for step in run(ToolTeacher(task, CALM), task).history]
+        for _, ground in same:
+            begun = [phrase.split("{lines}")[0] for phrase in PHRASES["p_same_rule"]]
+            said = [thought for thought in thoughts if any(one and one in thought for one in begun)]
+            assert any(all(line in thought for line in ground.lines) for thought in said), task.question
+            held += 1
+    assert held
+
+
+def test_nothing_is_said_to_be_open_that_a_rule_decides() -> None:
+    """Of a call with rules of its own it is not said that the policy has none, nor that it has to be tried."""
+    tried = [phrase.partition("{values}")[0] for phrase in PHRASES["p_try"] if phrase.partition("{values}")[0]]
+    for application in APPLICATIONS:
+        for task in found(application):
+            plan = plan_of(task)
+            ruled = {call.tool for call in (*plan.calls, *plan.attempts) if call.grounds}
+            for step in run(ToolTeacher(task, CALM), task).history:
+                names = {call.name for call in step.turn.calls}
+                if names & ruled and not any(c.tool in names and not c.grounds for c in plan.calls):
+                    assert not any(phrase in (step.turn.thought or "") for phrase in tried), step.turn.thought
+
+
+def test_who_is_looked_up_as_the_assignee_is_read_as_the_assignee() -> None:
+    """One who is reporter and assignee, too."""
+    seen = 0
+    for one in outcomes("tracker", COUNT):
+        if not isinstance(one, Checked):
+            continue
+        for call in one.draft.details["plan"]["calls"]:
+            words = call["given"].get("member_id", {}).get("words", "")
+            if call["tool"] == "workload" and ":" in words:
+                assert not words.startswith(("Reporter:", "Reviewer:"))
+                seen += words.startswith("Assignee:")
+    assert seen
