@@ -27,6 +27,8 @@ from synth.environments.rendering import plain
 from synth.environments.shown import Hit
 from synth.identity import derive_generator
 from synth.schemas.tasks import Task
+from synth.sources.world.statements import says as states
+from synth.text.words import fold
 
 Played = list[tuple[Task, History]]
 _SETTLED = ("found", "confirm", "told", "keep", "strike", "complete", "member", "candidate", "candidate_next")
@@ -288,14 +290,50 @@ def test_a_result_that_meets_the_other_condition_comes_first() -> None:
         _says=lambda clue, line, **ends: "was a" in line.text,
         _state=SimpleNamespace(reading=SimpleNamespace(clues=clues), values={}),
         _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)]),
-        _refuted=lambda number, name, lines: False,
+        _refuted=lambda number, name, lines: None,
     )
-    for name in ("_others", "_name_of", "_rules_out", "_line_meeting"):
+    for name in ("_others", "_name_of", "_line_against", "_line_meeting", "shown_to_fail"):
         setattr(chooser, name, partial(getattr(GoldResults, name), chooser))
     line = GoldResults.shown_to_meet(chooser, 0, "p/ida")
     assert line is not None
     assert "poet" in line.text
     assert GoldResults.shown_to_meet(chooser, 0, "p/jon") is None
+
+
+def test_a_result_that_fails_the_other_condition_is_not_opened_for_it() -> None:
+    """With the line that fails it, also where the snippet leaves words out before that line."""
+    clues = conditions({"name": "Lake Ember"}, {"name": "less than 30 km", "value": True, "span": ("", "30")})
+    hits = (
+        Hit("River Feil", "r/feil", "The River Feil rises on Mount Dun. … The river is 324 kilometres long."),
+        Hit("River Treil", "r/treil", "The River Treil flows into Lake Ember."),
+    )
+    chooser: Any = SimpleNamespace(
+        says=states,
+        _says=lambda clue, line, **ends: clue == 1 and states(line.text, "length", False, **ends),
+        _state=SimpleNamespace(reading=SimpleNamespace(clues=clues), values={}, place=lambda name: None),
+        _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)]),
+    )
+    for name in ("_others", "_name_of", "_refuted", "_line_against", "shown_to_fail"):
+        setattr(chooser, name, partial(getattr(GoldResults, name), chooser))
+    line = GoldResults.shown_to_fail(chooser, 0, "r/feil")
+    assert line is not None
+    assert "324" in line.text
+    assert GoldResults.shown_to_fail(chooser, 0, "r/treil") is None
+
+
+def test_a_teacher_says_which_of_a_list_the_results_rule_out(pages: Played) -> None:
+    """And does not open it."""
+    said = 0
+    for task, history, turn, thought in thoughts(pages):
+        for found in found_in("out_in_results", thought):
+            notes = read_notes(thought, [task.question, *(plain(r.content) for s in history[:turn] for r in s.results)])
+            out = [name for intent, name in notes if intent == "dismiss" and name in found.group()]
+            assert out, thought
+            calls = [call for step in history[turn:] for call in step.turn.calls if call.name == "open"]
+            said += 1
+            for name in out:
+                assert not any(fold(name).replace(" ", "-") in str(call.arguments) for call in calls), thought
+    assert said
 
 
 def test_a_query_has_the_kind_and_the_year_of_what_is_asked_for() -> None:

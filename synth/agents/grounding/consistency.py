@@ -34,7 +34,7 @@ _OVER_PAGES = ("search", "open", "find", "outline", "filter", "count")
 _ACTS = {
     "search": (
         *("search_name", "search_names", "search_more", "search_reverse", "search_again", "search_longer"),
-        *("search_described", "search_told", "search_first", "search_list", "search_rest"),
+        *("search_described", "search_told", "search_first", "search_list", "search_rest", "search_narrower"),
     ),
     "open": (
         *(

@@ -83,6 +83,9 @@ class PageChooser(Chooser, Protocol):
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         """The result to open in search of a page that states the clue, if any."""
 
+    def left_over(self, clue: int, name: str, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """Results that look as good as what was tried for the clue, where a narrower search is to tell."""
+
     def searches_on(self, clue: int, made: int) -> bool:
         """Whether to search once more for a page that states the clue, after ``made`` searches."""
 
@@ -138,6 +141,9 @@ class PageChooser(Chooser, Protocol):
 
     def shown_to_meet(self, clue: int, document: str | None) -> Passage | None:
         """The line of a result by which a candidate for what the clue leads to meets another condition on it."""
+
+    def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
+        """The line of a result by which a candidate for what the clue leads to fails a condition on it."""
 
     def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
         """The line of a result by which a page about ``name`` says something else than ``end`` to the clue, if any."""

@@ -74,7 +74,7 @@ def says(
 def statements(text: str) -> tuple[Statement, ...]:
     """What a sentence of the generated world states, by the template that says most of its words; nothing where it is
     worded in no way that is known."""
-    text = _ALIAS.sub("", text)
+    text = _ALIAS.sub("", text).strip("… ")  # a snippet leaves out what stands between its sentences
     found: list[Statement] = []
     most = 0
     for literal, said, relations, pattern in _patterns():

@@ -3,7 +3,7 @@
 0. Everything is named.
 1. Values are blurred: dates to decades or centuries, numbers to comparisons ("fuzz").
 2. One named entity is described instead, by a hop from a neighbour that is named ("a company from Orrin"), and, where
-   that is not enough, by a blurred value of its own.
+   that is not enough, by a blurred value of its own. Where constraints meet, it is the only entity that they start from.
 3. Nothing is named but one anchor, from which the search can start: values are blurred, and the anchor describes what
    describes the source ("injection": the facts of a neighbour stand for the name), or, where constraints meet, the
    other constraints are blurred values of the answer.
@@ -132,6 +132,8 @@ def _joint(
             continue
         if level == 2:
             rest = [other for other in steps if other is not step]
+            if not all(view.graph.is_value(other.source) for other in rest):
+                continue  # who is given a name starts there: then the description is no way to the answer
             pool = _meet(view, rest)
             fitting = _along(view, [*found, Thread(step)])(found[0].step.source) & pool
             # Whatever else the others fit must have such a source too: else it is not the description that decides.

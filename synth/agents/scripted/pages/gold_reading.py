@@ -145,17 +145,19 @@ class GoldReading(GoldPageTurning):
         linked = any(
             one.place == place for s in document.sentences() for one in options_in(s, "entity") if place is not None
         )
-        return not linked and self._refuted(clue, name, list(document.sentences()))
+        return not linked and self._refuted(clue, name, list(document.sentences())) is not None
 
-    def _refuted(self, clue: int, name: str, sentences: Sequence[Passage]) -> bool:
-        """Whether a page gives its subject another value than the clue's, in a relation that allows only one."""
+    def _refuted(self, clue: int, name: str, sentences: Sequence[Passage]) -> Passage | None:
+        """The line that gives a page's subject another value than the clue's, in a relation that allows only one."""
         asked = self._state.reading.clues[clue]
         wanted = content_stems(name)
         if not name or self.says is None:
-            return False
+            return None
         stated = [s for s in sentences if self._says(clue, s, of_target=True, alone=True)]
+        if not stated:
+            return None
         if asked.span is not None:
-            return bool(stated) and not any(within(s, asked.span) for s in stated)
+            return None if any(within(s, asked.span) for s in stated) else stated[0]
         place = self._state.place(name)
         folder = (place or "").rpartition("/")[0]
         linked = [
@@ -165,9 +167,9 @@ class GoldReading(GoldPageTurning):
             if folder and (o.document or "").startswith(f"{folder}/")
         ]
         if linked:
-            return place not in linked
+            return None if place in linked else stated[0]
         # Names vary ("the University of Nonur"): one that shares a word with the clue's may be the same thing.
-        return bool(stated) and not any(wanted & content_stems(s.text) for s in stated)
+        return None if any(wanted & content_stems(s.text) for s in stated) else stated[0]
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         asked, place = self._state.reading.clues[clue], self._state.place(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from synth.agents.scripted.matching import same_name, similarity
+from synth.agents.scripted.matching import quotable, same_name, similarity
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.gold_reading import GoldReading
 from synth.agents.scripted.pages.shared import shared_by
@@ -42,13 +42,15 @@ class GoldResults(GoldReading):
     def _likely_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         """Where the right one is not among the results and a further condition tells: one that looks right, as long as
         few were tried for the clue."""
-        folders = {hop.target.document_id.rpartition("/")[0] for hop in self._all_hops(clue) if hop.target.document_id}
         tried = sum(number == clue for number, _ in self._state.dismissed)
         if not self._decided_later(clue) or tried >= self._config.rivals:
             return None
-        alike = [hit for hit in hits if hit.document.rpartition("/")[0] in folders]
-        likely = [hit for hit in alike if self._seems(clue, name, hit)]
-        return next((hit for hit in likely if self._shown(clue, hit) is not False), None)
+        return next(iter(self.left_over(clue, name, hits)), None)
+
+    def left_over(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
+        folders = {hop.target.document_id.rpartition("/")[0] for hop in self._all_hops(clue) if hop.target.document_id}
+        alike = [hit for hit in hits if hit.document.rpartition("/")[0] in folders] if self._decided_later(clue) else []
+        return [h for h in alike if self._seems(clue, name, h) and self._shown(clue, h) is not False]
 
     def _worse(self, clue: int, hit: Hit, other: Hit) -> bool:
         """Whether the results themselves speak for ``other``: its snippet meets a further condition, or that of
@@ -58,16 +60,21 @@ class GoldResults(GoldReading):
 
     def _shown(self, clue: int, hit: Hit) -> bool | None:
         """Whether a snippet meets a condition on what the clue leads to (True), or rules it out (False)."""
-        if self._rules_out(clue, hit):
+        if self._line_against(clue, hit) is not None:
             return False
         both = shared_by(self._state, self.denies, clue, [(hit.title, hit.document)])
         return True if both or self._line_meeting(clue, hit) is not None else None
 
     def shown_to_meet(self, clue: int, document: str | None) -> Passage | None:
         hits = [hit for search in self._seen.searches for hit in search.hits if hit.document == document]
-        if any(self._rules_out(clue, hit) for hit in hits):
+        if self.shown_to_fail(clue, document) is not None:
             return None
         return next((line for hit in hits if (line := self._line_meeting(clue, hit)) is not None), None)
+
+    def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
+        hits = [hit for search in self._seen.searches for hit in search.hits if hit.document == document]
+        lines = (self._line_against(clue, hit) for hit in hits)
+        return next((line for line in lines if line is not None and quotable(line.text)), None)
 
     def _others(self, clue: int) -> list[tuple[int, Clue, str]]:
         """(number, condition, what it starts from) of the conditions on what the clue leads to, as far as known."""
@@ -75,9 +82,11 @@ class GoldResults(GoldReading):
         known = [(number, one, self._name_of(one)) for number, one in enumerate(clues)]
         return [one for one in known if one[1].target == clues[clue].target and not one[1].every and one[2]]
 
-    def _rules_out(self, clue: int, hit: Hit) -> bool:
+    def _line_against(self, clue: int, hit: Hit) -> Passage | None:
+        """The line of a result that rules out what it is about: it fails the clue, or another condition."""
         lines = passages_of(hit.text, hit.document, hit.title, 0)
-        return any(self._refuted(number, name, lines) for number, _, name in self._others(clue))
+        failed = (self._refuted(number, name, lines) for number, _, name in self._others(clue))
+        return next((line for line in failed if line is not None), None)
 
     def _line_meeting(self, clue: int, hit: Hit) -> Passage | None:
         """The line of a result that meets another condition than ``clue``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 
 from synth.agents.scripted.credibility import CredibilityCheck
@@ -15,7 +14,7 @@ from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.wording import is_noun_phrase
-from synth.environments.passages import Passage
+from synth.environments.passages import Passage, passages_of
 from synth.environments.shown import Hit
 from synth.text.lists import listed
 from synth.text.words import fold
@@ -42,10 +41,6 @@ class PageNarration(LongDocuments):
     credibility: CredibilityCheck | None = None
     quoted: str | None = None
     """The document that was quoted last in this turn."""
-
-    @abstractmethod
-    def say_hits(self, number: int, name: str, chosen: Sequence[Hit]) -> None:
-        """Say what is opened, and of a single page why."""
 
     def _say_why(self, number: int, name: str, page: SeenDocument, intent: str) -> None:
         if self.credibility is not None and self.credibility.rejects(number, name, page, self.thoughts):
@@ -160,7 +155,8 @@ class PageNarration(LongDocuments):
         else:
             self.thoughts.add("hit_named", title=short(chosen.title))
 
-    def quote(self, sentence: Passage, title: str, about: str) -> None:
+    def quote(self, sentence: Passage, title: str, about: str, *, leads_on: bool = True) -> None:
+        """``leads_on``: the link in it is what counts, and not only what it says."""
         self.quoted = sentence.document
         if sentence.text[1:-1] in self.thoughts.said:
             self.thoughts.add("quote_again")
@@ -170,9 +166,34 @@ class PageNarration(LongDocuments):
             at = max(text.find(about), 0)
             end = text.find(" ", min(len(text), at + len(about) + 90))
             text = text[text.rfind(" ", 0, max(0, at - 90)) + 1 : end if end > 0 else len(text)]
-        intent = "quote_plain" if self.thoughts.leads_in else self._place_of(sentence, about)
+        intent = "quote_plain" if self.thoughts.leads_in else self._place_of(sentence, about if leads_on else "")
         slots = {"quote": text.replace('"', "”") if '"' in text else text, "heading": sentence.heading}
         self.thoughts.add(intent, title=title, **slots)
+
+    def say_hits(self, number: int, name: str, chosen: Sequence[Hit]) -> None:
+        """Say what is opened, and of a single page why."""
+        titles = list(dict.fromkeys(short(hit.title) for hit in chosen))
+        quote = self._telling(number, name, chosen[0])
+        if titles[1:]:
+            self.thoughts.add("open_these", titles=listed(titles))
+        elif quote:
+            self.thoughts.add("hit_snippet", title=titles[0], quote=quote)
+        else:
+            self.thoughts.add("hit_try", title=titles[0])
+
+    def _telling(self, number: int, name: str, hit: Hit) -> str:
+        """The sentence of a snippet that made the agent look; empty when none stands out."""
+        wanted = content_stems(self.state.reading.clues[number].cue)
+        best, score = "", 0
+        lines = passages_of(hit.text, hit.document, hit.title, 0)
+        for sentence in [s for s in lines if not self.chooser.denies(number, s)] or lines:
+            shared = len(wanted & content_stems(sentence.text))
+            if name and name.casefold() not in sentence.text.casefold():
+                continue
+            text = sentence.text.strip("… ")
+            if quotable(text) and shared > score:
+                best, score = text, shared
+        return best
 
     def entry_of(self, clue: Clue, sentence: Passage) -> Passage | None:
         """What is said below a term that is quoted for a clue, where the term alone does not say it."""

@@ -7,7 +7,7 @@ where that page is silent, looks for pages that mention the start.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from synth.agents.scripted.matching import (
     content_stems,
@@ -23,7 +23,6 @@ from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call, Need
-from synth.environments.passages import passages_of
 from synth.environments.shown import Hit
 from synth.text.inflection import article
 from synth.text.lists import listed
@@ -159,9 +158,11 @@ class PageReader(Queries):
         if line is not None and not common and quotable(line.text):
             quote = line.text.strip("… ").replace('"', "”")
             first = ("in_results", {"title": option.text, "quote": quote})
+        before = (
+            {one: places.get(one) for one in untried[: untried.index(option.text)]} if option.text in untried else {}
+        )
         if rivals and again:
-            if first[0]:
-                self.thoughts.add(first[0], **first[1])
+            self._begin_with(number, option.text, before, *first)
             self.note("candidate_next", option.text)
             return []
         self.want(self.state.reading.clues[number])
@@ -169,7 +170,9 @@ class PageReader(Queries):
         if below is not None:
             self.thoughts.add("quote_entry", term=option.sentence.text, title=short(page.title), quote=below.text)
         else:
-            self.quote(option.sentence, short(page.title), option.text)
+            clues = self.state.reading.clues
+            leads_on = bool(rivals) or any(one.source == clues[number].target for one in clues)
+            self.quote(option.sentence, short(page.title), option.text, leads_on=leads_on)
         if self.credibility is not None:
             self.credibility.corrects(number, option, self.thoughts)
         if others:
@@ -177,10 +180,21 @@ class PageReader(Queries):
             self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=listed(others))
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
-        if first[0]:
-            self.thoughts.add(first[0], **first[1])
+        self._begin_with(number, option.text, before, *first)
         self.note("candidate" if rivals else "found", option.text)
         return []
+
+    def _begin_with(
+        self, number: int, name: str, others: Mapping[str, str | None], why: str, slots: Mapping[str, str]
+    ) -> None:
+        """Say which of a list results rule out, and why ``name`` comes first."""
+        for other, place in others.items() if not why else ():
+            line = self.chooser.shown_to_fail(number, _document(place))
+            if line is not None:
+                self.thoughts.add("out_in_results", title=other, quote=line.text.strip("… ").replace('"', "”"))
+                self.note("dismiss", other)
+        if why:
+            self.thoughts.add(why, **slots)
 
     # The page of the source does not say it: look for a page that mentions the source.
 
@@ -192,7 +206,10 @@ class PageReader(Queries):
         if found is not None:
             return found
         if todo and self.chooser.searches_on(number, len(made)):
-            if made:
+            left = self.chooser.left_over(number, name, self.untried(number, hits)) if not made else []
+            if left:
+                self.thoughts.add("search_narrower", titles=listed([short(hit.title) for hit in left]))
+            elif made:
                 words = content_stems(todo[0][0])
                 known = [content_stems(search.query) for search in self.seen.searches]
                 said = "search_longer" if words == known[-1] else "search_rest" if words in known else "search_again"
@@ -221,7 +238,7 @@ class PageReader(Queries):
         ):
             sentence = self.chooser.support(number, name, current)
             if sentence is not None:
-                self.quote(sentence, short(current.title), name)
+                self.quote(sentence, short(current.title), name, leads_on=False)
                 self.note(self.taken_as(number), short(self.chooser.subject(number, current, sentence)))
                 return []
             option = self.chooser.option(number, name, current)
@@ -245,31 +262,6 @@ class PageReader(Queries):
         self.say_hits(number, name, [chosen])
         return [("open", {"document": chosen.document})]
 
-    def say_hits(self, number: int, name: str, chosen: Sequence[Hit]) -> None:
-        """Say what is opened, and of a single page why."""
-        titles = list(dict.fromkeys(short(hit.title) for hit in chosen))
-        quote = self._telling(number, name, chosen[0])
-        if titles[1:]:
-            self.thoughts.add("open_these", titles=listed(titles))
-        elif quote:
-            self.thoughts.add("hit_snippet", title=titles[0], quote=quote)
-        else:
-            self.thoughts.add("hit_try", title=titles[0])
-
-    def _telling(self, number: int, name: str, hit: Hit) -> str:
-        """The sentence of a snippet that made the agent look; empty when none stands out."""
-        wanted = content_stems(self.state.reading.clues[number].cue)
-        best, score = "", 0
-        lines = passages_of(hit.text, hit.document, hit.title, 0)
-        for sentence in [s for s in lines if not self.chooser.denies(number, s)] or lines:
-            shared = len(wanted & content_stems(sentence.text))
-            if name and name.casefold() not in sentence.text.casefold():
-                continue
-            text = sentence.text.strip("… ")
-            if quotable(text) and shared > score:
-                best, score = text, shared
-        return best
-
     def _from_description(self, number: int, clue: Clue) -> list[Call] | None:
         return self._from_the_other_end(number, clue, "", None)
 
@@ -279,7 +271,7 @@ class PageReader(Queries):
         for document in self._tested_pages(number, name, hint, value):
             sentence = self.chooser.confirmation(number, name, value.name, document)
             if sentence is not None:
-                self.quote(sentence, short(document.title), name)
+                self.quote(sentence, short(document.title), name, leads_on=False)
                 return True
             if document.unread is not None and self.chooser.reads_on(number, document):
                 tested = [name] if document.document == value.document else [value.name, value.name.rsplit(".", 1)[-1]]

@@ -308,12 +308,6 @@ class PageReadingChooser(PageTurning):
     def states(self, clue: int, document: SeenDocument) -> bool:
         return False
 
-    def shown_to_meet(self, clue: int, document: str | None) -> Passage | None:
-        return None
-
-    def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
-        return None  # it reads no more than it needs
-
     def crosschecks(self, value: Value | None) -> bool:
         return False
 

@@ -192,7 +192,8 @@ class PageGoldChooser(GoldResults):
         names = listed_with(gold)
         places = {item.anchor: item.place for item in gold.sentence.links}
         left = of_other_kinds(gold.place, ((name, places.get(name)) for name in names), self._state.reading.question)
-        names = [name for name in names if name not in left]
+        out = [name for name in names if self.shown_to_fail(clue, _document(places.get(name))) is not None]
+        names = [name for name in names if name not in left and (name not in out or name == gold.text)]
         both = shared_by(self._state, self.denies, clue, ((name, _document(places.get(name))) for name in names))
         told = [name for name in names if self.shown_to_meet(clue, _document(places.get(name))) is not None]
         names = both if gold.text in both else [*told, *(name for name in names if name not in told)]

@@ -1,4 +1,4 @@
-"""How the scripted policy goes through long documents and lists, and how it gets calls wrong."""
+"""How the scripted policy goes through results, long documents and lists, and how it gets calls wrong."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from synth.agents.scripted.choosing import ErrorInjection
 from synth.agents.scripted.seen import SeenDocument
 from synth.environments.contract import ToolCall
+from synth.environments.passages import Passage
+from synth.environments.shown import Hit
 
 __all__ = ["MENTIONS", "PageTurning"]
 
@@ -16,6 +18,22 @@ MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.IG
 
 
 class PageTurning(ErrorInjection):
+    # Of results it reads what says which page to open next, and nothing else.
+
+    def shown_to_meet(self, clue: int, document: str | None) -> Passage | None:
+        return None
+
+    def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
+        return None
+
+    def left_over(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
+        return []
+
+    def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
+        return None
+
+    # Lists and pages.
+
     def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
         if not self.errs(self._config.short_list):
             return False
