@@ -26,8 +26,6 @@ __all__ = ["WorldTasks", "WorldTasksStageConfig"]
 
 
 class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
-    environment: str = "search"
-    """Where the tasks are to be solved."""
     lexicon: Lexicon | None = None
     """Words of the graph's relations and types. None: the generated world's."""
     further: dict[str, Implementation] = {}
@@ -38,7 +36,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 41
+    version = 42
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     optional: ClassVar[tuple[str, ...]] = ("drafted_words",)

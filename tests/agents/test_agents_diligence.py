@@ -20,7 +20,7 @@ from synth.agents.scripted.players import world_lexicon
 from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.seen import Search, Seen, SeenDocument
 from synth.agents.scripted.state import State, state_of
-from synth.agents.scripted.wording import is_noun_phrase
+from synth.agents.scripted.wording import is_noun_phrase, is_predicate
 from synth.environments.observed import observe
 from synth.environments.passages import passages_of
 from synth.environments.shown import Hit
@@ -226,3 +226,11 @@ def test_no_page_that_the_question_names_is_taken_for_another() -> None:
     number = next(n for n, clue in enumerate(gold._state.reading.clues) if clue.name == second.name)
     assert planner.source_page(number, second.name, None) == [("open", {"document": second.document_id})]
     assert not gold._state.dismissed
+
+
+@pytest.mark.parametrize("cue", ["founded in the 1830s", "published after 1900", "established by Jon Maak"])
+def test_what_shares_a_was_with_the_condition_before_lacks_one_alone(cue: str) -> None:
+    """ "The one that founded in the 1830s"."""
+    assert not is_predicate(cue)
+    assert is_predicate(f"was {cue}")
+    assert is_predicate("founded Maarara University")

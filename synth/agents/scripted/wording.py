@@ -6,7 +6,11 @@ import re
 
 __all__ = ["is_noun_phrase", "is_predicate"]
 
-_FINITE = re.compile(r"(?:is|was|has|had|holds|held|lies|stands|\w+ed)\b(?! by\b)")
+_FINITE = re.compile(
+    # What is said before such words is "was", of this condition and of the one before.
+    r"(?!(?:founded|established|opened|published|released|issued) (?:in|on|before|after|between)\b)"
+    r"(?:is|was|has|had|holds|held|lies|stands|\w+ed)\b(?! by\b)"
+)
 _ASKS = re.compile(
     r"(?:(?:after|at|by|for|from|in|of|on|to|under|with) )?(?:which|what|how|who|whom|whose|where|when)\b"
 )

@@ -63,6 +63,8 @@ class WorldTasksConfig(Described):
     """How many walks a candidate may try. Three constraints of which each is needed are rare in a small world."""
     largest_set: int = Field(default=4096, ge=2)
     """A conjunction is dropped when even its narrowest constraint fits more nodes than this."""
+    environment: str = "search"
+    """Where the tasks are to be solved."""
     checks: CheckConfig = CheckConfig()
     """Thresholds of the checks."""
 

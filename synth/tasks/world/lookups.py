@@ -13,7 +13,7 @@ from synth.tasks.world.view import WorldView
 
 __all__ = ["SAME_EVENT", "ends_of", "incoming", "only_range", "own_values", "ranges", "value_of"]
 
-SAME_EVENT = {"born_in": "birth_date", "died_in": "death_date"}
+SAME_EVENT = {"born_in": "birth_date", "died_in": "death_date", "founded_by": "founding_year"}
 """Nobody says "who died in Orrin and died in the 1870s" of one death."""
 
 

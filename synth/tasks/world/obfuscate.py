@@ -3,7 +3,7 @@
 0. Everything is named.
 1. Values are blurred: dates to decades or centuries, numbers to comparisons ("fuzz").
 2. One named entity is described instead, by a hop from a neighbour that is named ("a company from Orrin"), and, where
-   that is not enough, by a blurred value of its own. Where constraints meet, it is the only entity that they start from.
+   that is not enough, by a blurred value of its own. Where constraints meet, no other one starts from an entity.
 3. Nothing is named but one anchor, from which the search can start: values are blurred, and the anchor describes what
    describes the source ("injection": the facts of a neighbour stand for the name), or, where constraints meet, the
    other constraints are blurred values of the answer.

@@ -26,6 +26,7 @@ from synth.tasks.text import generic_words
 from synth.tasks.world.compose import Worded, word_chain
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.conjoin import word_conjunction
+from synth.tasks.world.lookups import SAME_EVENT
 from synth.tasks.world.obfuscate import obfuscated
 from synth.tasks.world.shapes import SHAPES, ShapeMaker
 from synth.tasks.world.view import WorldView, draw
@@ -35,6 +36,8 @@ __all__ = ["WorldProposer"]
 
 _GENERIC_SAMPLE = 20_000
 """Names that are looked at to learn which words are generic."""
+_TESTED = 12
+"""So many candidates at most are tested one by one; a turn's budget has room for few more."""
 _WORDINGS = 24
 """Ways of wording a walk that are tried until one is in a wanted register."""
 
@@ -213,6 +216,13 @@ class WorldProposer:
             return None if crowded else steps
         # Nothing but numbers ("founded in 1334, 3 metres above the sea") is not a question about anything.
         if all(step.source >= self._graph.n_entities and self._graph.kind(step.source) != "text" for step in steps):
+            return None
+        told = {step.relation for step in steps}
+        if any(SAME_EVENT.get(name) in told for name in told):
+            return None
+        # A graph is searched by names alone: what fits the only one is tested one by one.
+        named = [step.fanout for step in steps if not self._graph.is_value(step.source)]
+        if self._config.environment == "graph" and len(named) == 1 and named[0] > _TESTED:
             return None
         return sorted(steps, key=lambda step: step.fanout)  # the narrowest constraint is where a solver starts
 

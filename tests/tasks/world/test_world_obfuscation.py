@@ -95,6 +95,8 @@ def test_level_2_describes_one_source(by_level: dict[int, list[Task]]) -> None:
             assert len(described) == 1
             met = [hop for hop in task.walk.hops if hop.target.id == task.walk.hops[-1].target.id]
             assert len(met) >= 2
+            # A solver starts from what is named, and would never need the description.
+            assert not [hop for hop in met if not hop.needs and hop.source.document_id is not None], task.question
 
 
 def test_level_3_names_one_anchor_at_most(by_level: dict[int, list[Task]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +23,7 @@ from synth.sources.world.schema import HUB_TYPES
 from synth.tasks.contract import Checked
 from synth.tasks.draft import same_question
 from synth.tasks.world.config import WorldTasksConfig
+from synth.tasks.world.lookups import SAME_EVENT, ends_of
 from synth.tasks.world.words import world_words
 
 PROVENANCE = Provenance(
@@ -163,6 +165,10 @@ def test_rejections_say_why(outcomes: list[Checked | Rejection]) -> None:
             {"shapes": {"conjunction": 1.0}, "value_constraints": False},
             lambda t: all(h.source.document_id is not None for h in t.walk.hops),
         ),
+        (
+            {"shapes": {"conjunction": 1.0}},
+            lambda t: not any({name, other} <= {h.relation for h in t.walk.hops} for name, other in SAME_EVENT.items()),
+        ),
         ({"hub_gold": False}, lambda t: not any(h.target.kind in HUB_TYPES for h in t.walk.hops)),
         ({"blocked_relations": ("born_in",)}, lambda t: "born_in" not in {h.relation for h in t.walk.hops}),
         ({"fractions": {"train": 0.0, "validation": 0.0, "test": 1.0}}, lambda t: t.split == "test"),
@@ -173,6 +179,24 @@ def test_knobs_do_what_they_say(small_world: SmallWorld, config: dict[str, Any],
     found = accepted(small_world.proposer(**{**plain, **config}).propose(range(60), 9))
     assert found
     assert [task.question for task in found if not holds(task)] == []
+
+
+def test_in_a_graph_no_more_are_tested_one_by_one_than_a_run_has_room_for(small_world: SmallWorld) -> None:
+    """Over pages a search finds who is a poet; in a graph nothing is found by a value."""
+    most: dict[str, int] = {}
+    for environment in ("search", "graph"):
+        proposer = small_world.proposer(shapes={"conjunction": 1.0}, obfuscation={0: 1.0}, environment=environment)
+        fans = [fan for task in accepted(proposer.propose(range(80), 9)) for fan in only_name(small_world, task)]
+        most[environment] = max(fans)
+    assert most["graph"] <= 12 < most["search"]
+
+
+def only_name(small_world: SmallWorld, task: Task) -> Iterator[int]:
+    """What the only name in a question with values fits, before those are tested."""
+    named = [hop for hop in task.walk.hops if hop.source.document_id is not None]
+    if len(named) == 1:
+        node = small_world.entities.column("id").to_pylist().index(named[0].source.id)
+        yield len(ends_of(small_world.proposer().view, node, named[0].relation, named[0].forward))
 
 
 def test_long_chains(small_world: SmallWorld, auditor: Auditor) -> None:

@@ -79,8 +79,9 @@ class GoldResults(GoldReading):
     def _others(self, clue: int) -> list[tuple[int, Clue, str]]:
         """(number, condition, what it starts from) of the conditions on what the clue leads to, as far as known."""
         clues = self._state.reading.clues
-        known = [(number, one, self._name_of(one)) for number, one in enumerate(clues)]
-        return [one for one in known if one[1].target == clues[clue].target and not one[1].every and one[2]]
+        asked = clues[clue]
+        known = [(number, one, self._name_of(one)) for number, one in enumerate(clues) if one.target == asked.target]
+        return [(number, one, name) for number, one, name in known if name and one.every <= asked.every]
 
     def _line_against(self, clue: int, hit: Hit) -> Passage | None:
         """The line of a result that rules out what it is about: it fails the clue, or another condition."""

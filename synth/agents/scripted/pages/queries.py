@@ -10,6 +10,7 @@ from synth.agents.scripted.pages.asides import Asides
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Search
 from synth.agents.scripted.turn_planner import Call
+from synth.lexicon.reading import phrases
 from synth.text.words import fold
 
 __all__ = ["Queries", "Query", "search_call"]
@@ -17,6 +18,7 @@ __all__ = ["Queries", "Query", "search_call"]
 _ASKED = re.compile(r"\b(?:which|what|this) ([a-z]+)\b(?! of\b)", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:an?|the|one|which|what|this) ([a-z]+)(?:,| that| which| who)*\s*$", re.IGNORECASE)
 _NO_KIND = FUNCTION_WORDS | {"person", "people", "one", "ones", "thing", "kind", "name", "certain", "several"}
+_LIGHT = frozenset(phrases("word_lists")["light_verbs"])
 _WORDS = 4
 """Words of a condition that go into a query: people don't type the whole question."""
 Query = tuple[str, int | None]
@@ -41,7 +43,7 @@ class Queries(Asides):
         cue = uncapitalised(strip(clue.cue))
         known = set(fold(name).split())
         sought = self._asked_noun(clue) if name and not self.state.reading.pages else ""
-        telling = [word for word in content_words(cue) if fold(word) not in known | _NO_KIND]
+        telling = [word for word in content_words(cue) if fold(word) not in known | _NO_KIND | _LIGHT]
         kinds, others = self._said_beside(clue)
         words = " ".join(dict.fromkeys([*[sought] * bool(sought), *kinds, *telling[:_WORDS]]))
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
