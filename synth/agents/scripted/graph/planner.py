@@ -82,7 +82,8 @@ class GraphPlanner(GraphNarration):
         return self._dead_end(clue, name)
 
     def _settle(self, number: int, chosen: Far, ends: Sequence[Far], *, again: bool) -> list[Call]:
-        self.quote(chosen)
+        if not again:
+            self.quote(chosen)  # else it stands in the list that was read before
         only = "candidate_next" if again else "found"
         if len(ends) == 1:
             self.note(only, chosen.name)
