@@ -17,8 +17,9 @@ MODEL := .venv-model/.installed
 MODEL_FOLDER ?=
 DOCS := .venv-docs/.installed
 EFFICACY_OUT ?= out/efficacy
-# Two more than there are cores, at most four: builds of tests sleep, wait for servers and are killed.
-WORKERS ?= $(shell n=$$(nproc); echo $$((n < 2 ? n + 2 : 4)))
+# One more than there are cores, at most four: builds of tests sleep, wait for servers and are killed. Each worker takes
+# twenty seconds of a core to begin.
+WORKERS ?= $(shell n=$$(nproc); echo $$((n < 3 ? n + 1 : 4)))
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
@@ -106,7 +107,9 @@ efficacy-untouched: $(TRAIN) ## PLAN=r1 (r2, r3) on its untouched seeds, one by 
 
 PYTEST := $(BIN)/python -m pytest -q -rfEs --no-fold-skipped --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
+# Compiled once: workers begin together, and each would do it. Links are not followed.
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
+	@$(BIN)/python -m compileall -q -j 0 synth synth/schemas synth/flows
 	$(PYTEST) $(ARGS)
 
 test-thorough: $(TEST) ## every mutation, every kill, real schedulers: what the fast suite only samples

@@ -17,12 +17,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Where Python is told to keep no bytecode, each process of a test would compile a thousand modules first.
+# Where Python is told to keep no bytecode, each process of a test would compile a thousand modules first. It stands
+# beside the sources, as by default: what the installer compiled is not compiled again for another place.
 if sys.dont_write_bytecode:
     sys.dont_write_bytecode = False
-    sys.pycache_prefix = str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 # As the command line has it; by Python's own, a tenth of the time goes into looking for cycles.
 gc.set_threshold(50_000, 10, 20)
 # Temporary folders in memory where there is room: the store and the ledger sync every file, and no test needs it after.
@@ -47,6 +46,8 @@ os.environ.update(
         "DO_NOT_TRACK": "1",
         "RAY_USAGE_STATS_ENABLED": "0",
         "TOKENIZERS_PARALLELISM": "false",
+        # Threads of a matrix product spin while they wait, and the cores are busy with other tests.
+        "OPENBLAS_NUM_THREADS": "1",
         "NO_COLOR": "1",
         "COLUMNS": "120",
     }
@@ -140,7 +141,5 @@ def prefect_server() -> Iterator[str]:
 
 
 def pytest_unconfigure() -> None:
-    """The folder that stands for the user's goes, and the bytecode of what stood in temporary folders."""
+    """The folder that stands for the user's goes."""
     shutil.rmtree(_HOME, ignore_errors=True)
-    if sys.pycache_prefix is not None:
-        shutil.rmtree(Path(sys.pycache_prefix, *Path(tempfile.gettempdir()).parts[1:]), ignore_errors=True)
