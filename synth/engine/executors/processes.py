@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import multiprocessing.connection
 import multiprocessing.context
@@ -13,9 +14,10 @@ import signal
 import sys
 import threading
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,9 @@ __all__ = ["ProcessesExecutor"]
 
 _RANKS_PER_WORKER = 4
 """Shards differ in cost: with several ranks per worker, those that are done early take another."""
+_GARBAGE_AFTER = 50_000
+"""As for a command: most of what a worker makes lives until its shard is written."""
+_BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 class ProcessesExecutor:
@@ -56,13 +61,14 @@ class ProcessesExecutor:
 
         _refuse_main(work)
         channel = Channel(scratch)
+        share = max(1, (os.cpu_count() or 1) // self.workers)
 
         class Pooled(LocalPipelineExecutor):  # type: ignore[misc]
             """datatrove's own pool hangs for ever when a worker is killed, and its manager process outlives a killed
             build; the rest (ranks, logs, statistics) is datatrove's."""
 
             def run(self) -> None:
-                _run_ranks(self, channel)
+                _run_ranks(self, channel, share)
 
             def __reduce__(self) -> tuple[Any, ...]:
                 # Workers get the plain executor: a class made in a function has no importable name.
@@ -93,9 +99,9 @@ def _plain(state: dict[str, Any]) -> Any:
     return executor
 
 
-def _run_ranks(executor: Any, channel: Channel) -> None:
+def _run_ranks(executor: Any, channel: Channel, share: int) -> None:
     context = _Context()
-    _start_server()
+    _start_server(share)
     pool = ProcessPoolExecutor(executor.workers, mp_context=context, initializer=_begin_worker)
     try:
         # Local rank 1: datatrove shows the log of rank 0 in the terminal.
@@ -117,6 +123,9 @@ def _begin_worker() -> None:
     from loguru import logger
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # modules live to the end, and a search for cycles in them copies the pages shared with other workers
+    if 0 < gc.get_threshold()[0] < _GARBAGE_AFTER:
+        gc.set_threshold(_GARBAGE_AFTER, *gc.get_threshold()[1:])
     logger.disable("datatrove")
     threading.Thread(target=_die_with_the_build, name="synth-parent", daemon=True).start()
 
@@ -128,20 +137,34 @@ def _die_with_the_build() -> None:
         os.kill(os.getpid(), signal.SIGKILL)  # as safe as at any other time: work is committed or in the journal
 
 
-def _start_server() -> None:
+def _start_server(share: int) -> None:
     """Have the fork server import what every worker needs, once. Without effect when the server runs already, or when
     someone else in this process said what it should import."""
     server: Any = getattr(multiprocessing.forkserver, "_forkserver", None)
     if getattr(server, "_preload_modules", None) == ["__main__"]:
         multiprocessing.set_forkserver_preload(["synth.engine.executors.preload"])
     multiprocessing.resource_tracker.ensure_running()  # changes the mask itself
-    with held_back():
+    with held_back(), _threads_of_blas(share):
         # Ctrl-C reaches every process of the terminal, and the server ignores it only after its imports.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             multiprocessing.forkserver.ensure_running()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def _threads_of_blas(number: int) -> Iterator[None]:
+    """A process that starts inside multiplies matrices with so many threads: as many as there are cores, in each of
+    several workers, would wait for each other, and spin while they do. Whoever set a number is obeyed."""
+    if _BLAS_THREADS in os.environ:
+        yield
+        return
+    os.environ[_BLAS_THREADS] = str(number)
+    try:
+        yield
+    finally:
+        del os.environ[_BLAS_THREADS]
 
 
 class _Process(multiprocessing.context.ForkServerProcess):
