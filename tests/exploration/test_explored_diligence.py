@@ -89,6 +89,7 @@ def test_a_rule_that_does_not_decide_is_seen(application: str) -> None:
     rules = [line[2:].rstrip(".") for line in policy.split("\n") if line.startswith("- ")]
     for task, rollout in taught(application)[:4]:
         own = {plan_of(task).rule, *(rule for told in Policed.of(task.details).rules.values() for rule in told)}
+        own |= {ground.rule for call in plan_of(task).calls for ground in call.grounds}
         other = next(rule for rule in rules if f"{rule}." not in own and rule not in own and '"' not in rule)
         first = rollout.history[0]
         turn = first.turn.model_copy(update={"thought": f'The rule for this is "{other}".'})

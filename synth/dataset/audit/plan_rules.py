@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from synth.agents.plan_view import plan_of
+from synth.agents.plan_view import ASK, plan_of
 from synth.environments.app.environment import AppEpisode
 from synth.environments.contract import Environment, ToolCall
 from synth.schemas.plans import AnyGoal, Injected, Plan, RuleHidden, Wanted
@@ -93,10 +93,14 @@ def _untrue(environment: Environment, task: Task, plan: Plan, wanted: str) -> It
 
 
 def _carried_out(environment: Environment, task: Task, calls: list[ToolCall]) -> tuple[str, str | None, Verdict]:
-    """(hash of the state, first call that was refused, the verdict on that state)."""
+    """(hash of the state, first call that was refused, the verdict on that state), once the user has agreed to all that
+    the plan charges or refunds."""
     episode = environment.reset(task)
-    refused = None
+    refused, plan = None, plan_of(task)
     try:
+        for fact in plan.user if plan is not None else ():
+            if fact.amount:
+                episode.step(ToolCall(id="agree", name=ASK, arguments={"question": fact.asks[0]}))
         for call in calls:
             result = episode.step(call)
             if result.error is not None and refused is None:

@@ -194,9 +194,12 @@ class Solver:
         calls = reversed(range(since, len(self.calls)))
         return next((n for n in calls if self.calls[n].tool == tool and self.calls[n].arguments == arguments), None)
 
-    def _is_outdated(self, at: int, look: Look, row: Values) -> bool:
+    def _is_outdated(self, at: int, look: Look, row: Values, ask: Ask | Question | None) -> bool:
         """Whether a change of the plan itself has made of a look-up's evidence what is no longer so."""
-        pieces = [plain(piece, row, self.episode.now[:10]) for piece in applying(look.shows, row)]
+        looks = ask.looks if isinstance(ask, Ask) else ()
+        same = [one for one in looks if (one.tool, one.arguments) == (look.tool, look.arguments)]
+        shows = [piece for one in same for piece in applying(one.shows, row)]
+        pieces = [plain(piece, row, self.episode.now[:10]) for piece in shows]
         before = self.results[at].content
         return at < self._last_change() and is_outdated(before, look_again(self.episode, self.calls[at]), pieces)
 
@@ -354,7 +357,7 @@ class Solver:
             given |= self._given(source, row, name, spec, value, name, "", column)
             call[name] = value
         at = self._looked(look.tool, call, since=0 if decides else self._last_change())
-        if at is not None and not (decides and self._is_outdated(at, look, row)):
+        if at is not None and not (decides and self._is_outdated(at, look, row, source)):
             self._mark(at, decides=decides)
             return
         result = self._call(look.tool, call, given, changes=False)

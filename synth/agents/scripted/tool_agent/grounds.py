@@ -96,6 +96,8 @@ class Grounds(Progress):
             value = value_at(arguments, path)
             if made is None or not isinstance(value, str):
                 continue
+            if not any(sign.isdigit() for sign in value):
+                continue  # a code that stands in many lines
             if any(value in call.arguments.values() for _, call, _ in self.view.made):
                 continue  # what was gone by already needs no word now
             line = line_with([(path, value)], [made.result])
