@@ -234,3 +234,18 @@ def test_what_shares_a_was_with_the_condition_before_lacks_one_alone(cue: str) -
     assert not is_predicate(cue)
     assert is_predicate(f"was {cue}")
     assert is_predicate("founded Maarara University")
+
+
+def test_a_list_of_none_that_is_right_in_the_end_is_taken_up_all_the_same() -> None:
+    """What two conditions leave over is no reason to pass over what the page of one of them names."""
+    seen = 0
+    for task in [task for task in set_world().tasks if task.shape == "intersection"]:
+        gold = chooser(task)
+        for number, clue in enumerate(gold._state.reading.clues):
+            hop = gold._all_hops(number)[0]
+            if (hop.relation, hop.forward) == ("composer", False) and hop.source.document_id is not None:
+                text = f"Film scores by {clue.name} include the music of [Aaa](film/aaa) and [Bbb](film/bbb)."
+                page = document(hop.source.document_id, clue.name, text)
+                assert [option.text for option in gold.members(number, clue.name, page)] == ["Aaa", "Bbb"]
+                seen += 1
+    assert seen

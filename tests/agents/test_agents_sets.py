@@ -17,9 +17,11 @@ from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.players import ScriptedPolicy, scripted_policy
 from synth.agents.scripted.reading import clue_hops, read_task
 from synth.agents.scripted.state import state_of
+from synth.environments.observed import observe
 from synth.identity import derive_generator
 from synth.schemas.tasks import Node, Task
 from synth.schemas.trajectories import Role
+from synth.sources.world.statements import says
 
 
 def play(task: Task, role: Role, sample: int = 0, behind: Task | None = None, **options: Any) -> Rollout:
@@ -99,6 +101,28 @@ def test_a_list_says_no_more_than_the_pages(teachers: list[Rollout]) -> None:
             assert len(state.seen.searches) >= 2
             assert len({member.name for member in members}) == len(members)
     assert closed > 20
+
+
+def test_a_list_takes_up_all_that_the_page_of_its_start_names(teachers: list[Rollout]) -> None:
+    """Whether or not it meets the other condition: that strikes it. "Film scores by Runiru include ..." names films of
+    which none may be among those in the end."""
+    named = 0
+    for run in [run for run in teachers if run.task.shape == "intersection"]:
+        starts = {hop.source.document_id: hop for hop in run.task.walk.hops}
+        opened = (
+            n
+            for n, step in enumerate(run.history)
+            if {c.arguments.get("document") for c in step.turn.calls} & {*starts}
+        )
+        turn = next(opened)
+        step = run.history[turn]
+        hop = starts[step.turn.calls[0].arguments["document"]]
+        lines = [one for one in observe(step.results[0].content).passages if says(one.text, hop.relation, hop.forward)]
+        thoughts = " ".join(one.turn.thought or "" for one in run.history[turn + 1 :])
+        for link in [link for line in lines for link in line.links if link.place.startswith(f"{hop.target.kind}/")]:
+            named += 1
+            assert link.anchor in thoughts, (run.task.question, link.anchor)
+    assert named > 10
 
 
 def test_a_policy_knows_nothing_but_the_question() -> None:

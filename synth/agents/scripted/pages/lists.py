@@ -66,6 +66,9 @@ class PagePlanner(CrossChecking):
             if calls:
                 return calls
         fresh = [hit for hit in self._untried(number, hits) if page is None or hit.document != page.document]
+        for hit in fresh:
+            if self.chooser.tells(number, name, hit):
+                self.rule_out(number, short(hit.title), hit.document)
         chosen = self.chooser.candidates(number, name, fresh)[:AT_ONCE] if fresh else []
         if chosen:
             self.say_hits(number, name, chosen)
@@ -88,8 +91,11 @@ class PagePlanner(CrossChecking):
             if self._is_listed(number, option.text, option.place):
                 continue
             if option.sentence.text != quoted:
-                self.quote(option.sentence, short(page.title), option.text)
+                self.quote(option.sentence, short(page.title), option.text, leads_on=False)
                 quoted = option.sentence.text
+                others = self.of_other_kinds(option)
+                if others:
+                    self.say_kind(option, others)
             self.note("member", option.text)
 
     def _judge(self, number: int, name: str, page: SeenDocument | None, hits: Sequence[Hit]) -> list[Call]:
@@ -106,7 +112,7 @@ class PagePlanner(CrossChecking):
             sentence = self.chooser.support(number, name, document)
             if sentence is not None:
                 title = self.chooser.subject(number, document, sentence)
-                self.quote(sentence, short(document.title), name)
+                self.quote(sentence, short(document.title), name, leads_on=False)
                 self.note("member", short(title))
             elif document.unread is not None and self.chooser.reads_on(number, document):
                 return self.read_on(number, document, [name])
@@ -147,7 +153,7 @@ class PagePlanner(CrossChecking):
         option = self.chooser.option(number, value.name, page)
         if option is not None:
             self.note("about", value.name)
-            self.quote(option.sentence, short(page.title), option.text)
+            self.quote(option.sentence, short(page.title), option.text, leads_on=False)
             self.note("told", option.text)
             return True
         if page.unread is not None and self.chooser.reads_on(number, page):

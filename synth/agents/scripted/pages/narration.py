@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.matching import content_stems, dangling, likeness, quotable, same_name, short, strip
-from synth.agents.scripted.options import holds, is_row, term
+from synth.agents.scripted.options import Option, holds, is_row, listed_with, of_other_kinds, term
 from synth.agents.scripted.pages.long_documents import LongDocuments
 from synth.agents.scripted.pages.shared import pages_of_source
 from synth.agents.scripted.pages.speaking import really_about
@@ -16,6 +16,7 @@ from synth.agents.scripted.state import Value
 from synth.agents.scripted.wording import is_noun_phrase
 from synth.environments.passages import Passage, passages_of
 from synth.environments.shown import Hit
+from synth.text.inflection import article
 from synth.text.lists import listed
 from synth.text.words import fold
 
@@ -194,6 +195,25 @@ class PageNarration(LongDocuments):
             if quotable(text) and shared > score:
                 best, score = text, shared
         return best
+
+    def rule_out(self, number: int, name: str, document: str | None) -> bool:
+        """Put aside, with the line, what a result shows to fail a condition."""
+        line = self.chooser.shown_to_fail(number, document)
+        if line is not None:
+            self.thoughts.add("out_in_results", title=name, quote=line.text.strip("… ").replace('"', "”"))
+            self.note("dismiss", name)
+        return line is not None
+
+    def of_other_kinds(self, option: Option) -> list[str]:
+        """What is listed with an option and is of another kind than the question asks for."""
+        places = {item.anchor: item.place for item in option.sentence.links}
+        listing = [(name, places.get(name)) for name in listed_with(option)]
+        return of_other_kinds(option.place, listing, self.state.reading.question)
+
+    def say_kind(self, option: Option, others: Sequence[str]) -> None:
+        """Say that ``others`` are of another kind than the option."""
+        kind = (option.place or "").partition("/")[0]
+        self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=listed(others))
 
     def entry_of(self, clue: Clue, sentence: Passage) -> Passage | None:
         """What is said below a term that is quoted for a clue, where the term alone does not say it."""

@@ -16,7 +16,7 @@ from synth.agents.scripted.matching import (
     short,
     strip,
 )
-from synth.agents.scripted.options import Option, listed_with, of_other_kinds, options_in
+from synth.agents.scripted.options import Option, listed_with, options_in
 from synth.agents.scripted.pages.queries import Queries, search_call
 from synth.agents.scripted.pages.shared import named_for, pages_of_source, shared_by
 from synth.agents.scripted.reading import Clue
@@ -24,7 +24,6 @@ from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call, Need
 from synth.environments.shown import Hit
-from synth.text.inflection import article
 from synth.text.lists import listed
 from synth.text.words import fold
 
@@ -145,8 +144,7 @@ class PageReader(Queries):
             self.thoughts.add("return", title=short(page.title))
         rivals = listed_with(option)
         places = {item.anchor: item.place for item in option.sentence.links}
-        listing = [(name, places.get(name)) for name in rivals]
-        others = of_other_kinds(option.place, listing, self.state.reading.question)
+        others = self.of_other_kinds(option)
         rivals = [name for name in rivals if name not in others] if len(rivals) > len(others) + 1 else []
         both = shared_by(
             self.state, self.chooser.denies, number, ((name, _document(places.get(name))) for name in rivals)
@@ -176,8 +174,7 @@ class PageReader(Queries):
         if self.credibility is not None:
             self.credibility.corrects(number, option, self.thoughts)
         if others:
-            kind = (option.place or "").partition("/")[0]
-            self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=listed(others))
+            self.say_kind(option, others)
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
         self._begin_with(number, option.text, before, *first)
@@ -189,10 +186,7 @@ class PageReader(Queries):
     ) -> None:
         """Say which of a list results rule out, and why ``name`` comes first."""
         for other, place in others.items() if not why else ():
-            line = self.chooser.shown_to_fail(number, _document(place))
-            if line is not None:
-                self.thoughts.add("out_in_results", title=other, quote=line.text.strip("… ").replace('"', "”"))
-                self.note("dismiss", other)
+            self.rule_out(number, other, _document(place))
         if why:
             self.thoughts.add(why, **slots)
 

@@ -59,12 +59,24 @@ class PageGoldChooser(GoldResults):
             # Who lists a list lists all of it: what fails a further condition is struck when that was read.
             for listing in list(found):
                 others = {option.text: option for option in options_in(listing.sentence, "entity")}
-                known = {option.text for option in found}
-                found += [others[text] for text in listed_with(listing) if text in others and text not in known]
+                with_it = [others[text] for text in listed_with(listing) if text in others]
+                question = self._state.reading.question
+                left = of_other_kinds(listing.place, ((one.text, one.place) for one in with_it), question)
+                known = {*left, *(option.text for option in found)}
+                found += [option for option in with_it if option.text not in known]
+            known = {option.text for option in found}
+            found += [option for option in self._named_on(clue, name, document) if option.text not in known]
         places = {sentence.text: place for place, sentence in enumerate(document.sentences())}
         return sorted(
             found, key=lambda option: (places.get(option.sentence.text, 0), option.sentence.text.find(option.text))
         )
+
+    def _named_on(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
+        """What the page of the start is known to name for the clue, whether or not it meets the other conditions."""
+        kinds = {self._folder(hop) for hop in self._all_hops(clue)} - {""}
+        said = [s for s in document.sentences() if s.text != s.heading and self._says(clue, s)]
+        options = [one for s in said if self.is_source(clue, name, document) for one in options_in(s, "entity")]
+        return [one for one in options if (one.document or "").rpartition("/")[0] in kinds and one.text != name]
 
     def _is_sifted(self, clue: int) -> bool:
         """Whether a further condition on the same set will take members away."""
