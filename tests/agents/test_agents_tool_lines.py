@@ -149,3 +149,14 @@ def test_what_an_answer_has_replaced_marks_no_line() -> None:
     moved.plan = moved.plan.model_copy(update={"user": (fact,)})
     moved.view.told.add(0)
     assert moved._marks(line, shown) == ["17:25"]
+
+
+def test_a_code_stands_for_a_name_of_the_request_and_for_no_other() -> None:
+    asked = "I'm Ann Lindqvist. When does my trip from Lisbon to Geneva leave? It is the one on May 19."
+    meant, other = "W6MB6R: LIS to GVA, departs 2031-05-19", "P4TL0W: OSL to CPH, departs 2031-05-19"
+    both = ToolResult(call_id="c", name="list_reservations", content=f"Ann has 2:\n{meant}\n{other}")
+    who = ToolResult(call_id="c", name="find_customer", content="C1: Ann Lindqvist, born 2004-05-08")
+    assert marks_of(asked, meant, [both]) == []
+    assert marks_of(asked, meant, [both], [who, both]) == ["May 19", "Lisbon", "Geneva"]
+    back = ToolResult(call_id="c", name="list_reservations", content=f"{meant}\nE2: GVA to LIS, departs 2031-05-19")
+    assert marks_of(asked, meant, [back], [who, back]) == []

@@ -12,8 +12,10 @@ from synth.environments.contract import ToolResult
 from synth.schemas.plans import Given, UserFact
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["answers", "details_of", "marks_of", "only_called", "untold_given"]
+__all__ = ["answers", "coded", "details_of", "marks_of", "only_called", "untold_given"]
 
+_MARKS = 3
+"""Details by which a line is said to be the one that is meant."""
 _QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 _DETAIL = re.compile(
     r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"
@@ -52,13 +54,32 @@ def _as_asked(token: str, rest: str, question: str) -> str:
     return token
 
 
-def marks_of(question: str, line: str, shown: Sequence[ToolResult]) -> list[str]:
+def coded(question: str, line: str, known: Sequence[ToolResult] = ()) -> list[str]:
+    """Names of a question whose code a line has ("GVA" of Geneva). None that ``known`` observations write out where no
+    such code stands: those are names of something else."""
+    codes = {code: ".*".join(code) for code in re.findall(r"\b[A-Z]{3}\b", line)}
+    written = [text for result in known for text in result.content.split("\n")]
+    found: dict[str, None] = {}
+    for name in re.findall(r"\b[A-Z][a-z]{3,}\b", question):
+        own = [code for code, letters in codes.items() if re.match(letters, name.upper())]
+        if own and not any(name in text and not any(code in text for code in own) for text in written):
+            found.setdefault(name)
+    return list(found)
+
+
+def marks_of(
+    question: str, line: str, shown: Sequence[ToolResult], known: Sequence[ToolResult] | None = None
+) -> list[str]:
     """Those details of a line by which it is the one that is meant: none where another line of what it stands in has
-    all of them, too."""
-    found = details_of(question, line)
+    all of them, too. ``known``: all that was observed; None = codes of names are not looked for."""
+
+    def has(text: str) -> list[str]:
+        return details_of(question, text) + (coded(question, text, known) if known is not None else [])
+
+    found = has(line)
     listed = next((result.content for result in shown if line in result.content), "")
     others = [other for other in listed.split("\n") if line not in other]
-    return [] if any(set(found) <= set(details_of(question, other)) for other in others) else found
+    return [] if any(set(found) <= set(has(other)) for other in others) else found[:_MARKS]
 
 
 def only_called(question: str, line: str, shown: Sequence[ToolResult]) -> str | None:

@@ -157,7 +157,7 @@ class Reasons(Grounds):
         """By what of the request a line is the one that is meant; what the user has replaced since counts no more."""
         told = [fact.says for number, fact in enumerate(self.plan.user) if fact.changes and number in self.view.told]
         if not told:
-            return marks_of(self.task.question, line, shown)
+            return marks_of(self.task.question, line, shown, self.results)
         return marks_of(" ".join(told), line, shown) or marks_of(_NUMBERS.sub(" ", self.task.question), line, shown)
 
     def _say_two(self, line: str, other: str, values: Sequence[tuple[str, Any]]) -> None:

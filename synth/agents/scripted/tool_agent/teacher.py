@@ -7,14 +7,12 @@ it looks at another row first and goes back (``detour``), and looks once more at
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.plan_view import PlanView, alike, value_at
 from synth.agents.scripted.config import ToolTeacherConfig
-from synth.agents.scripted.tool_agent.details import details_of
+from synth.agents.scripted.tool_agent.details import coded, details_of
 from synth.agents.scripted.tool_agent.turn_builder import AT_ONCE, TurnBuilder
 from synth.schemas.tasks import Task
 from synth.text.sentences import sentences
@@ -85,9 +83,7 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
 
 def _in_common(request: str, line: str) -> int:
     """How much of a line fits a request: what both write, and codes of names ("GVA" of Geneva)."""
-    names = {word.upper() for word in re.findall(r"\b[A-Z][a-z]+", request)}
-    short = [".*".join(code) for code in re.findall(r"\b[A-Z]{3}\b", line)]
-    return len(details_of(request, line)) + sum(any(re.match(code, name) for name in names) for code in short)
+    return len(details_of(request, line)) + len(coded(request, line))
 
 
 def _detour(builder: TurnBuilder, number: int) -> Turn | None:
