@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import synth
 from synth.api import BuildResult
 from synth.store.locks import FileLock
 
-__all__ = ["LEAN", "SHARED", "SMALL", "WORLD", "hashes", "made_once", "small_build", "world_store"]
+__all__ = ["LEAN", "SHARED", "SMALL", "WORLD", "computed_once", "hashes", "made_once", "small_build", "world_store"]
 
+Value = TypeVar("Value")
 SHARED = "SYNTH_TESTS_SHARED"
 """The variable that names the folder of this session: set in tests/conftest.py, inherited by its workers."""
 WORLD: dict[str, Any] = {"source.entities": 600}
@@ -52,6 +54,13 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
     finally:
         lock.release()
     return folder
+
+
+def computed_once(name: str, compute: Callable[[], Value]) -> Value:
+    """What ``compute`` returns, computed by one worker of this session: each gets a copy of its own."""
+    folder = made_once(name, lambda folder: (folder / "value").write_bytes(pickle.dumps(compute())))
+    value: Value = pickle.loads((folder / "value").read_bytes())
+    return value
 
 
 def _world(folder: Path) -> None:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import pyarrow as pa
+from shared_builds import computed_once
 
 from synth.agents.contract import Policy
 from synth.agents.loop import Limits, Rollout, rollout
@@ -119,7 +120,8 @@ def graph_world() -> TaskWorld:
     names = zip(entities["name"].to_pylist(), entities["aliases"].to_pylist(), strict=True)
     index = Bm25Index(Bm25Index.build([(name, "", aliases or ()) for name, aliases in names], title_weight=1))
     environment = GraphEnvironment(world.graph, _Table(entities), index)
-    return _played_in(environment, "agents/graph", world.tasks(range(240), "graph"))
+    tasks = computed_once("graph-tasks", lambda: world.tasks(range(240), "graph"))
+    return _played_in(environment, "agents/graph", tasks)
 
 
 @cache
@@ -127,7 +129,7 @@ def page_world() -> TaskWorld:
     """The world as pages, with tasks of the default shapes."""
     world = _world()
     environment = SearchEnvironment(world.index, _Table(world.documents))
-    return _played_in(environment, "agents/search", world.tasks(range(150)))
+    return _played_in(environment, "agents/search", computed_once("page-tasks", lambda: world.tasks(range(150))))
 
 
 def long_page_world() -> TaskWorld:
@@ -143,7 +145,7 @@ def set_world() -> TaskWorld:
     world = _world()
     weights: Mapping[str, float] = dict.fromkeys(SETS, 1.0)
     found: dict[str, list[Task]] = {}
-    for task in world.tasks(range(180), shapes=weights):
+    for task in computed_once("set-tasks", lambda: world.tasks(range(180), shapes=weights)):
         found.setdefault(task.shape, []).append(task)
     environment = SearchEnvironment(world.index, _Table(world.documents))
     return _played_in(environment, "agents/search", tuple(task for shape in SETS for task in found[shape][:8]))

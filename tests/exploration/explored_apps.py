@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from shared_builds import computed_once
 from small_runs import play
 
 from synth.agents.loop import Rollout
@@ -35,14 +36,26 @@ def exploration(application: str, **options: Any) -> Exploration[Any]:
     return Exploration(app_explorer(environment=environment(application), **options))
 
 
+_AT_ONCE = 12
 _FOUND: dict[tuple[object, ...], list[Checked | Rejection]] = {}
 
 
 def outcomes(application: str, count: int, seed: int = 5, **options: Any) -> tuple[Checked | Rejection, ...]:
     """A candidate depends on seed and index alone: who asks for more gets those that are known and the rest."""
     found = _FOUND.setdefault((application, seed, *sorted(options.items())), [])
-    found += exploration(application, **options).propose(range(len(found), count), seed)
+    if options:
+        found += exploration(application, **options).propose(range(len(found), count), seed)
+    while len(found) < count:
+        found += _shared(application, seed, len(found))
     return tuple(found[:count])
+
+
+def _shared(application: str, seed: int, first: int) -> Sequence[Checked | Rejection]:
+    """Candidates that several files ask for."""
+    indices = range(first, first + _AT_ONCE)
+    return computed_once(
+        f"explored-{application}-{seed}-{first}", lambda: exploration(application).propose(indices, seed)
+    )
 
 
 def tasks(application: str, count: int, seed: int = 5, **options: Any) -> list[Task]:
