@@ -192,16 +192,19 @@ def test_recipes_load_where_no_extra_is_installed() -> None:
     assert done.stdout.startswith("world-search mcp-tools\nenvironment mcp: the library mcp is not installed.")
 
 
+def statements_of(node: ast.AST, *, inside: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
+    """Statements at any depth, and whether they stand in a function. No expression holds one, so none is walked."""
+    for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for one in getattr(node, part, ()):
+            if isinstance(one, ast.stmt):
+                yield one, inside
+            function = isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield from statements_of(one, inside=inside or function)
+
+
 def imports_of(path: Path, modules: set[str]) -> Iterator[tuple[str, bool]]:
     """Modules of ours that a file imports, anywhere and for types alone too, and whether a function does."""
-    tree = ast.parse(path.read_text("utf-8"))
-    inside = {
-        id(child)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for child in ast.walk(node)
-    }
-    for node in ast.walk(tree):
+    for node, inside in statements_of(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -211,14 +214,15 @@ def imports_of(path: Path, modules: set[str]) -> Iterator[tuple[str, bool]]:
             continue
         for name in dict.fromkeys(names):
             if name in modules:
-                yield name, id(node) in inside
+                yield name, inside
 
 
 @cache
 def graph_of(root: Path) -> dict[str, list[tuple[str, bool]]]:
     files = {".".join(path.relative_to(root).with_suffix("").parts): path for path in (root / "synth").rglob("*.py")}
     files = {name.removesuffix(".__init__"): path for name, path in files.items()}
-    return {name: list(imports_of(path, {*files})) for name, path in files.items()}
+    modules = {*files}
+    return {name: list(imports_of(path, modules)) for name, path in files.items()}
 
 
 def cycles(graph: Mapping[str, Sequence[tuple[str, bool]]]) -> list[tuple[str, str]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from shared_builds import computed_once
 from small_runs import play
 
 from synth.agents.contract import History, Policy
@@ -80,28 +81,35 @@ def make_world(wanted: int = 24, samples: int = 3) -> PreferenceWorld:
         IndexSearch(index, documents.column("id")),
         WorldTasksConfig(),
     )
-    proposed = proposer.propose(range(6 * wanted), 9)
-    checked = [item for item in proposed if isinstance(item, Checked)][:wanted]
-    tasks = [finish(item.draft, item.checks, PROVENANCE, number) for number, item in enumerate(checked)]
+
+    def propose() -> list[Task]:
+        proposed = proposer.propose(range(6 * wanted), 9)
+        checked = [item for item in proposed if isinstance(item, Checked)][:wanted]
+        return [finish(item.draft, item.checks, PROVENANCE, number) for number, item in enumerate(checked)]
+
+    tasks = computed_once(f"preference-tasks-{wanted}", propose)
     environment = SearchEnvironment(index, _Pages(documents))
     system = load_prompt("agents/search").render(instructions=environment.instructions())
     empty = PreferenceWorld(environment, {task.id: task for task in tasks}, (), system)
-    runs: list[TrajectoryRow] = []
+    runs = computed_once(f"preference-runs-{wanted}-{samples}", lambda: tuple(_runs(empty, tasks, samples)))
+    return PreferenceWorld(environment, empty.tasks, runs, system)
+
+
+def _runs(world: PreferenceWorld, tasks: Sequence[Task], samples: int) -> Iterator[TrajectoryRow]:
+    roles: tuple[tuple[Role, int], ...] = (("teacher", 1), ("policy", samples))
     for task in tasks:
-        for role, count in (("teacher", 1), ("policy", samples)):
+        for role, count in roles:
             for number in range(count):
-                policy = empty.policy(task, role)  # type: ignore[arg-type]
-                done = empty.play(policy, task, role, number)
-                row = to_row(
+                policy = world.policy(task, role)
+                done = world.play(policy, task, role, number)
+                yield to_row(
                     done,
-                    environment,
-                    role=role,  # type: ignore[arg-type]
+                    world.environment,
+                    role=role,
                     number=number,
                     privileged=policy.privileged,
                     provenance=PROVENANCE,
                 )
-                runs.append(row)
-    return PreferenceWorld(environment, empty.tasks, tuple(runs), system)
 
 
 # --- an independent reading of pairs ---------------------------------------------------------------------------------
