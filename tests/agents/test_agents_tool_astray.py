@@ -26,7 +26,7 @@ def _call(tool: str, arguments: dict[str, object], given: dict[str, Given], *, c
     return PlannedCall(tool=tool, arguments=arguments, changes=changes, instruction="Do it.", given=given)
 
 
-def _plan(passenger: str) -> Plan:
+def _plan(passenger: str, *more: PlannedCall) -> Plan:
     row = Given(source="observation", words=LIST.split("\n")[2], call=0)
     return Plan(
         outcome="done",
@@ -39,6 +39,7 @@ def _plan(passenger: str) -> Plan:
                 {"reservation_id": row, "passenger": Given(source="observation", words=passenger, call=1)},
                 changes=True,
             ),
+            *more,
         ),
     )
 
@@ -51,13 +52,15 @@ def _step(tool: str, content: str, **arguments: str) -> Step:
 LISTED = _step("list_reservations", LIST, customer_id="C1234")
 
 
-def _turn(history: History, passenger: str = "Passenger 2: Wanda Elm", sample: int = 0) -> tuple[Turn, Prompt]:
+def _turn(
+    history: History, passenger: str = "Passenger 2: Wanda Elm", sample: int = 0, more: tuple[PlannedCall, ...] = ()
+) -> tuple[Turn, Prompt]:
     schema = {"type": "object", "properties": {}}
     names = ("list_reservations", "get_reservation", "correct_name")
     prompt = Prompt(
         system="", question=QUESTION, tools=tuple(ToolSchema(name=n, description="-", parameters=schema) for n in names)
     )
-    plan = _plan(passenger)
+    plan = _plan(passenger, *more)
     task = bags(opened("airline"), 0)
     task = task.model_copy(
         update={"question": QUESTION, "details": {**task.details, "plan": plan.model_dump(mode="json")}}
@@ -86,4 +89,11 @@ def test_where_nothing_tells_them_apart_yet_neither_is_dismissed() -> None:
 
 def test_no_detour_is_made_of_which_nothing_could_be_said() -> None:
     turn, _ = _turn((LISTED,), passenger="Passenger 2: Kim Oak")
+    assert [call.arguments for call in turn.calls] == [{"reservation_id": "R2BB"}]
+
+
+def test_what_another_part_of_the_request_is_about_is_no_detour() -> None:
+    row = Given(source="observation", words=LIST.split("\n")[1], call=0)
+    other = _call("get_reservation", {"reservation_id": "R1AA"}, {"reservation_id": row})
+    turn, _ = _turn((LISTED,), more=(other,))
     assert [call.arguments for call in turn.calls] == [{"reservation_id": "R2BB"}]

@@ -120,3 +120,38 @@ def test_who_is_looked_up_as_the_assignee_is_read_as_the_assignee() -> None:
                 assert not words.startswith(("Reporter:", "Reviewer:"))
                 seen += words.startswith("Assignee:")
     assert seen
+
+
+def test_a_rule_is_not_told_for_what_it_does_not_decide() -> None:
+    """As where one tool changes the day and the amount of a standing order, and the limit is on amounts."""
+    other = 0
+    for task in found("ledger"):
+        plan = plan_of(task)
+        tools = [call.tool for call in plan.calls if call.changes and call.grounds]
+        twice = next((tool for tool in tools if tools.count(tool) > 1), None)
+        if twice is None:
+            continue
+        at = next(n for n, call in enumerate(plan.calls) if call.tool == twice)
+        calls = [call.model_copy(update={"grounds": ()}) if n == at else call for n, call in enumerate(plan.calls)]
+        bare = {**task.details, "plan": plan.model_copy(update={"calls": tuple(calls)}).model_dump(mode="json")}
+        again = task.model_copy(update={"details": bare})
+        history = run(ToolTeacher(again, CALM), again).history
+        rules = [ground.rule.rstrip(".") for call in calls for ground in call.grounds if call.tool == twice]
+        told = [any(rule in (step.turn.thought or "") for rule in rules) for step in history]
+        made = [any(call.name == twice for call in step.turn.calls) for step in history]
+        assert not told[made.index(True)]
+        other += 1
+    assert other
+
+
+def test_what_is_left_open_is_asked_before_a_price_is_looked_up() -> None:
+    """Behind a price, nobody would know what the question is about."""
+    asked = 0
+    for task in found("airline"):
+        names = [call.name for step in run(ToolTeacher(task, CALM), task).history for call in step.turn.calls]
+        facts = [fact for fact in plan_of(task).user if not fact.amount]
+        quotes = [at for at, name in enumerate(names) if name.startswith("quote_")]
+        if facts and quotes:
+            assert sum(name == "ask_user" for name in names[: quotes[0]]) >= len(facts)
+            asked += 1
+    assert asked

@@ -40,8 +40,9 @@ class Grounds(Progress):
         """The rules that are kept before a planned change, with what was read for them: those of the plan, for who
         makes its call, else the one of its tool."""
         call = self.plan.calls[number]
-        if call.grounds and arguments == self.view.arguments(number):
-            return call.grounds
+        alike = any(other.grounds for other in self.plan.calls if other.tool == call.tool)
+        if alike and arguments == self.view.arguments(number):
+            return call.grounds  # none, where the rule is about something else that the tool does
         rule = self._governs(call.tool)
         return [] if rule is None else [Ground(rule=rule, lines=tuple(self._decisive(rule, arguments)))]
 

@@ -214,7 +214,7 @@ class Reasons(Grounds):
                 self.thoughts.add("p_start_plain")
             else:
                 self._why_list(number)
-        elif call.tool.partition("_")[0] in _PRICING:
+        elif self.is_price(number):
             self.thoughts.add("p_price")
         elif len(values) > 1 and not any(name.endswith("_id") for name in arguments):
             kinds = listed_kind(call.tool)
@@ -235,6 +235,10 @@ class Reasons(Grounds):
             self._why_list(number)
         else:
             self.thoughts.add("p_look_plain")
+
+    def is_price(self, number: int) -> bool:
+        """Whether a planned call looks up what the next one costs."""
+        return self.plan.calls[number].tool.partition("_")[0] in _PRICING
 
     def _only_decides(self, number: int) -> bool:
         """Whether a look-up is made for a rule alone: no later call takes anything from it."""

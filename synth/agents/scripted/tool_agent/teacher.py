@@ -56,7 +56,7 @@ def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
         if builder.was_refused(first):
             return builder.stuck()
         open_ = builder.left_open()
-        if builder.plan.calls[first].changes and open_ is not None:
+        if (builder.plan.calls[first].changes or builder.is_price(first)) and open_ is not None:
             return builder.ask(open_)  # what it happens to have seen is not what the user wants
         leave = builder.to_confirm(first)
         if leave is not None:
@@ -106,12 +106,14 @@ def _detour(builder: TurnBuilder, number: int) -> Turn | None:
     said = next((s for s in sentences(request) if any(_in_common(s, line) for line in meant)), request)
     least = max((_in_common(said, line) for line in meant), default=0)
     marks = builder.marks_on(number)  # what the other one lacks must be there to be said
+    meant_later = {str(value) for call in builder.plan.calls for value in call.arguments.values()}
     others = [
         token
         for line in lines
         if value not in line and _in_common(said, line) >= max(least, 1)
         if not all(details_of(mark, line) for mark in marks)
         for token in alike(value, line, request)
+        if token not in meant_later
     ]
     if not others:
         return None
