@@ -104,7 +104,8 @@ def test_nothing_is_said_to_be_open_that_a_rule_decides() -> None:
             ruled = {call.tool for call in (*plan.calls, *plan.attempts) if call.grounds}
             for step in run(ToolTeacher(task, CALM), task).history:
                 names = {call.name for call in step.turn.calls}
-                if names & ruled and not any(c.tool in names and not c.grounds for c in plan.calls):
+                instead = plan.outcome == "offered" and not plan.attempts
+                if (names & ruled and not any(c.tool in names and not c.grounds for c in plan.calls)) or instead:
                     assert not any(phrase in (step.turn.thought or "") for phrase in tried), step.turn.thought
 
 
