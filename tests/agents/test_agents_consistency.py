@@ -224,7 +224,7 @@ def mentioned(history: History) -> Iterator[History]:
         if [call.name for call in step.turn.calls] == ["open"] and step.results[0].error is None:
             title, *links = re.findall(r"\[(.+?)\]\(", step.results[0].content)
             yield from (
-                rewritten(history, turn + 1, f"{title} does not mention {link} at all. I drop {title}.")
+                rewritten(history, turn + 1, f"The page on {title} does not mention {link} at all. I drop {title}.")
                 for link in links[:1]
                 if link != title
             )

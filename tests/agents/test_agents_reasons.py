@@ -15,6 +15,7 @@ from synth.agents.contract import History, Step
 from synth.agents.grounding.said import found_in, says
 from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.graph.planner import GraphPlanner
+from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.pages.gold_results import GoldResults
 from synth.agents.scripted.pages.narration import PageNarration
 from synth.agents.scripted.pages.queries import Queries
@@ -244,7 +245,7 @@ def test_another_region_of_a_like_name_refutes() -> None:
     def stated(clue: Any, sentence: Any, **ends: Any) -> bool:
         return "a mountain in" in sentence.text
 
-    clue = SimpleNamespace(span=None, cue="lies in")
+    clue = SimpleNamespace(span=None, cue="lies in", value=False)
     chooser: Any = SimpleNamespace(
         says=stated,
         _says=stated,
@@ -368,3 +369,22 @@ def test_half_a_sentence_is_not_what_something_fits(graph: Played) -> None:
         for match in found_in("g_fails_value", thought):
             assert not re.search(r'"(?:was|is|has|had|lies) ', match.group()), match.group()
     assert any(says(("g_fails_predicate",), thought) for _, _, _, thought in thoughts(graph))
+
+
+def test_a_name_in_a_list_is_not_found_in_a_longer_word() -> None:
+    text = "Nivanian is used by the courts of [Nivania](c/n), [Murdashan](c/m) and [Bindania](c/b)."
+    line = passages_of(text, "l/nivanian", "Nivanian", 1)[0]
+    assert [listed_with(one) for one in options_in(line, "entity")] == [["Nivania", "Murdashan", "Bindania"]] * 3
+
+
+def test_another_number_of_metres_refutes() -> None:
+    clue = SimpleNamespace(span=None, cue="lies at an elevation of", value=True)
+    chooser: Any = SimpleNamespace(
+        says=states,
+        _says=lambda number, line, **ends: states(line.text, "elevation", False, **ends),
+        _state=SimpleNamespace(reading=SimpleNamespace(clues=[clue]), place=lambda name: None),
+    )
+    low = passages_of("The city hall of Dunn lies 70 metres above sea level.", "c", "Dunn", 1)
+    high = passages_of("The city hall of Dunn lies 512 metres above sea level.", "c", "Dunn", 1)
+    assert GoldResults._refuted(chooser, 0, "512 metres", low)
+    assert GoldResults._refuted(chooser, 0, "512 metres", high) is None

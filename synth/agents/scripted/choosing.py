@@ -142,6 +142,9 @@ class PageChooser(Chooser, Protocol):
     def shown_to_meet(self, clue: int, document: str | None) -> Passage | None:
         """The line of a result by which a candidate for what the clue leads to meets another condition on it."""
 
+    def better_result(self, clue: int, name: str) -> Hit | None:
+        """A result that was not opened and is shown to state the clue and to meet another condition, if any."""
+
     def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
         """The line of a result by which a candidate for what the clue leads to fails a condition on it."""
 

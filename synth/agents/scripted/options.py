@@ -177,9 +177,10 @@ def listed_with(option: Option) -> list[str]:
     at = 0
     previous_end: int | None = None
     for name in names:
-        start = sentence.text.find(name, at)
-        if start < 0:
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence.text[at:])  # "Nivania", not in "Nivanian"
+        if found is None:
             return []
+        start = at + found.start()
         if previous_end is not None and joint.fullmatch(sentence.text[previous_end:start]):
             runs[-1].append(name)
         else:

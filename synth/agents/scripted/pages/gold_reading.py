@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -168,6 +169,8 @@ class GoldReading(GoldPageTurning):
         ]
         if linked:
             return None if place in linked else stated[0]
+        if asked.value and re.search(r"\d", name):  # "70 metres" is not "512 metres" for the word they share
+            return None if any(holds(s.text, name) for s in stated) else stated[0]
         # Names vary ("the University of Nonur"): one that shares a word with the clue's may be the same thing.
         return None if any(wanted & content_stems(s.text) for s in stated) else stated[0]
 

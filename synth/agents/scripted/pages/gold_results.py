@@ -71,6 +71,11 @@ class GoldResults(GoldReading):
             return None
         return next((line for hit in hits if (line := self._line_meeting(clue, hit)) is not None), None)
 
+    def better_result(self, clue: int, name: str) -> Hit | None:
+        unread = [hit for hit in self._seen.hits() if hit.document not in self._seen.documents]
+        meeting = [hit for hit in unread if self.shown_to_meet(clue, hit.document) is not None]
+        return next((hit for hit in meeting if self.tells(clue, name, hit)), None)
+
     def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
         hits = [hit for search in self._seen.searches for hit in search.hits if hit.document == document]
         lines = (self._line_against(clue, hit) for hit in hits)

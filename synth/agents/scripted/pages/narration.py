@@ -184,6 +184,9 @@ class PageNarration(LongDocuments):
 
     def _telling(self, number: int, name: str, hit: Hit) -> str:
         """The sentence of a snippet that made the agent look; empty when none stands out."""
+        telling = self.chooser.shown_to_meet(number, hit.document)
+        if telling is not None and quotable(telling.text):
+            return telling.text.strip("… ")  # it tells this one from others of which the rest is true as well
         wanted = content_stems(self.state.reading.clues[number].cue)
         best, score = "", 0
         lines = passages_of(hit.text, hit.document, hit.title, 0)

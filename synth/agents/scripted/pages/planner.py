@@ -74,6 +74,8 @@ class PageReader(Queries):
                 beside = self.chooser.of_kind(number, name, page)[:_NAMED]
                 intent = "silent_beside" if beside else "silent"
                 self.thoughts.add(intent, title=short(page.title), names=listed(beside))
+            elif self._is_unspoken(page) and self.chooser.better_result(number, name) is not None:
+                self.thoughts.add("better_result", title=short(page.title))
         return self._from_the_other_end(number, clue, name, page)
 
     def _is_unspoken(self, page: SeenDocument) -> bool:
@@ -102,9 +104,10 @@ class PageReader(Queries):
             if f" {fold(name)} " in f" {fold(search.query)} " or fold(search.query) in asked
         ]
         shown = {hit.document for search in about for hit in search.hits}
-        shown -= {value.document for value in self.state.values.values()}
-        # What stands on the list was opened for its own sake.
-        members = {fold(value.name) for values in self.state.members.values() for value in values}
+        # What was settled and what stands on the list was opened for its own sake.
+        listing = [value for values in self.state.members.values() for value in values]
+        shown -= {value.document for value in (*self.state.values.values(), *listing)}
+        members = {fold(value.name) for value in listing}
         # So was anything that another part of the question names.
         members |= {fold(clue.name) for clue in self.state.reading.clues if not same_name(clue.name, name)}
         wanted = current is not None and current.document in shown and fold(short(current.title)) not in members

@@ -163,6 +163,8 @@ class PageGoldChooser(GoldResults):
         tried = sum(number == clue for number, _ in self._state.dismissed)
         if not self._decided_later(clue) or tried >= self._config.rivals or not self.is_source(clue, name, document):
             return None
+        if self.better_result(clue, name) is not None:
+            return None  # it comes before any of which only one thing is known
         return self._as_read(clue, hop, name, document) if self.states(clue, document) else None
 
     def _option(self, hop: Hop, name: str, document: SeenDocument) -> Option | None:

@@ -29,6 +29,9 @@ class PageTurning(ErrorInjection):
     def left_over(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
         return []
 
+    def better_result(self, clue: int, name: str) -> Hit | None:
+        return None
+
     def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
         return None
 
