@@ -158,8 +158,10 @@ class PageNarration(LongDocuments):
 
     def quote(self, sentence: Passage, title: str, about: str, *, leads_on: bool = True) -> None:
         """``leads_on``: the link in it is what counts, and not only what it says."""
+        last = self.thoughts.said.split('"')[-2:-1]
+        again = self.quoted == sentence.document and last == [sentence.text]
         self.quoted = sentence.document
-        if sentence.text[1:-1] in self.thoughts.said:
+        if again:
             self.thoughts.add("quote_again")
             return
         text = sentence.text
@@ -168,6 +170,8 @@ class PageNarration(LongDocuments):
             end = text.find(" ", min(len(text), at + len(about) + 90))
             text = text[text.rfind(" ", 0, max(0, at - 90)) + 1 : end if end > 0 else len(text)]
         intent = "quote_plain" if self.thoughts.leads_in else self._place_of(sentence, about if leads_on else "")
+        if intent == "quote" and sentence.document != self.seen.current:
+            intent = "quote_elsewhere"  # "this page" is the one in view
         slots = {"quote": text.replace('"', "”") if '"' in text else text, "heading": sentence.heading}
         self.thoughts.add(intent, title=title, **slots)
 

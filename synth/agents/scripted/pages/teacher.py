@@ -126,7 +126,9 @@ class PageGoldChooser(GoldResults):
         if hop is not None and self._off_the_walk(clue):
             folder = self._folder(hop)
             alike = [hit for hit in hits if folder and hit.document.rpartition("/")[0] == folder]
-            return next((hit for hit in alike if self._seems(clue, name, hit)), None)
+            shown = {hit.document: self._shown(clue, hit) for hit in alike if self._seems(clue, name, hit)}
+            likely = [hit for hit in alike if shown.get(hit.document, False) is not False]
+            return next((hit for hit in likely if shown[hit.document]), next(iter(likely), None))
         if hop is None:
             documents: set[str | None] = set(self._task.gold_documents)
         else:
