@@ -139,7 +139,9 @@ def test_rejected_answers_never_come_from_the_future(world: PreferenceWorld, mad
         seen = " | ".join(flat(item.content) for item in pair.prompt if item.class_ == "text_observation")
         for item in pair.rejected:
             if isinstance(item, MessageAction):
-                assert flat(item.content) in seen, pair.difference
+                # Where several are asked for, each of them was seen.
+                parts = [item.content] if flat(item.content) in seen else re.split(r", | and ", item.content)
+                assert all(flat(part) in seen for part in parts), pair.difference
 
 
 def test_having_a_thought_does_not_tell_the_sides_apart(made: list[PreferenceRow]) -> None:
