@@ -17,6 +17,7 @@ from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.graph.planner import GraphPlanner
 from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.pages.gold_results import GoldResults
+from synth.agents.scripted.pages.lists import PagePlanner
 from synth.agents.scripted.pages.narration import PageNarration
 from synth.agents.scripted.pages.queries import Queries
 from synth.agents.scripted.pages.shared import shared_by
@@ -280,25 +281,37 @@ def conditions(*clues: dict[str, Any]) -> list[Any]:
     return [SimpleNamespace(**{**plain_clue, "kind": "entity", "cue": "", **one}) for one in clues]
 
 
+def over_results(clues: list[Any], hits: tuple[Hit, ...], **stand_ins: Any) -> Any:
+    """What a teacher makes of the results of one search."""
+    chooser: Any = SimpleNamespace(
+        says=states,
+        _state=SimpleNamespace(reading=SimpleNamespace(clues=clues), values={}, place=lambda name: None),
+        _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)], documents={}, hits=lambda: iter(hits)),
+    )
+    ways = ("_others", "_name_of", "_refuted", "_line_against", "_line_meeting")
+    for name in (*ways, "shown_to_fail", "shown_to_meet", "better_result"):
+        setattr(chooser, name, partial(getattr(GoldResults, name), chooser))
+    chooser.__dict__.update(stand_ins)
+    return chooser
+
+
 def test_a_result_that_meets_the_other_condition_comes_first() -> None:
     clues = conditions({"name": "Failmoor"}, {"name": "poet", "value": True})
     hits = (
         Hit("Jon Maak", "p/jon", "Jon Maak was a spy."),
         Hit("Ida Venn", "p/ida", "Ida Venn was a poet born in Failmoor."),
     )
-    chooser: Any = SimpleNamespace(
-        says=lambda *some, **more: True,
-        _says=lambda clue, line, **ends: "was a" in line.text,
-        _state=SimpleNamespace(reading=SimpleNamespace(clues=clues), values={}),
-        _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)]),
-        _refuted=lambda number, name, lines: None,
+    chooser = over_results(
+        clues, hits, _says=lambda clue, line, **ends: "was a" in line.text, _refuted=lambda number, name, lines: None
     )
-    for name in ("_others", "_name_of", "_line_against", "_line_meeting", "shown_to_fail"):
-        setattr(chooser, name, partial(getattr(GoldResults, name), chooser))
-    line = GoldResults.shown_to_meet(chooser, 0, "p/ida")
+    line = chooser.shown_to_meet(0, "p/ida")
     assert line is not None
     assert "poet" in line.text
-    assert GoldResults.shown_to_meet(chooser, 0, "p/jon") is None
+    assert chooser.shown_to_meet(0, "p/jon") is None
+    chooser.tells = lambda clue, name, hit: name in hit.text
+    assert chooser.better_result(0, "Failmoor") == hits[1]
+    chooser._seen.documents["p/ida"] = None
+    assert chooser.better_result(0, "Failmoor") is None, "it was opened"
 
 
 def test_a_result_that_fails_the_other_condition_is_not_opened_for_it() -> None:
@@ -308,18 +321,13 @@ def test_a_result_that_fails_the_other_condition_is_not_opened_for_it() -> None:
         Hit("River Feil", "r/feil", "The River Feil rises on Mount Dun. … The river is 324 kilometres long."),
         Hit("River Treil", "r/treil", "The River Treil flows into Lake Ember."),
     )
-    chooser: Any = SimpleNamespace(
-        says=states,
-        _says=lambda clue, line, **ends: clue == 1 and states(line.text, "length", False, **ends),
-        _state=SimpleNamespace(reading=SimpleNamespace(clues=clues), values={}, place=lambda name: None),
-        _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)]),
+    chooser = over_results(
+        clues, hits, _says=lambda clue, line, **ends: clue == 1 and states(line.text, "length", False, **ends)
     )
-    for name in ("_others", "_name_of", "_refuted", "_line_against", "shown_to_fail"):
-        setattr(chooser, name, partial(getattr(GoldResults, name), chooser))
-    line = GoldResults.shown_to_fail(chooser, 0, "r/feil")
+    line = chooser.shown_to_fail(0, "r/feil")
     assert line is not None
     assert "324" in line.text
-    assert GoldResults.shown_to_fail(chooser, 0, "r/treil") is None
+    assert chooser.shown_to_fail(0, "r/treil") is None
 
 
 def test_a_teacher_says_which_of_a_list_the_results_rule_out(pages: Played) -> None:
@@ -388,3 +396,52 @@ def test_another_number_of_metres_refutes() -> None:
     high = passages_of("The city hall of Dunn lies 512 metres above sea level.", "c", "Dunn", 1)
     assert GoldResults._refuted(chooser, 0, "512 metres", low)
     assert GoldResults._refuted(chooser, 0, "512 metres", high) is None
+
+
+def quoting(seen: Any) -> Any:
+    """What quotes pages, in a thought of its own."""
+    thoughts = Thoughts("Who?", derive_generator(1, "quoting"), terse=False)
+    narration: Any = SimpleNamespace(thoughts=thoughts, seen=seen, quoted=None, _place_of=lambda line, about: "quote")
+    narration.quote = partial(PageNarration.quote, narration)
+    return narration
+
+
+def test_the_line_that_was_just_read_is_the_one_that_was_quoted() -> None:
+    """Not one of another page in the same words, and not words of the question that are said in passing."""
+    here, there = (passages_of("Torenda was a citizen of Murdania.", name, "T", 1)[0] for name in ("p/a", "p/b"))
+    narration = quoting(SimpleNamespace(current="p/a"))
+    narration.thoughts.add("check_whether", name="Dishana Torenda", cue="was a citizen of Murdania")
+    for line, again in ((here, 0), (here, 1), (there, 1)):
+        narration.quote(line, "Torenda", "")
+        assert sum(True for _ in found_in("quote_again", narration.thoughts.text())) == again
+
+
+def test_this_page_is_the_page_in_view() -> None:
+    line = passages_of("The original language of the book is Brennoyan.", "b/gallery", "The Gallery", 1)[0]
+    for number in range(40):
+        narration = quoting(SimpleNamespace(current="b/voices"))
+        narration.thoughts = Thoughts("Which?", derive_generator(number, "view"), terse=False)
+        narration.quote(line, "The Gallery", "")
+        assert "The Gallery" in narration.thoughts.text()
+        assert "this page" not in narration.thoughts.text()
+
+
+def test_what_stands_on_a_list_was_not_opened_for_another_name() -> None:
+    """Its page may have another name than the list gave it ("Gangani Tisumo Ladanda")."""
+    page, put_aside = page_of("p/ladanda", "Gangani Ladanda", "Gangani Ladanda died in Rukaka."), []
+    search = SimpleNamespace(query="Rukaka", k=20, hits=[Hit("Gangani Ladanda", "p/ladanda", "He died in Rukaka.")])
+    planner: Any = SimpleNamespace(
+        seen=SimpleNamespace(documents={"p/ladanda": page}, current="p/ladanda", searches=[search], opened={}),
+        chooser=SimpleNamespace(is_source=lambda *some: False, overlooks=lambda *some: False),
+        untried=lambda number, hits: [],
+        _just_read=lambda document: True,
+        _say_why=lambda *some: None,
+        note=lambda intent, name: put_aside.append((intent, name)),
+    )
+    reading = SimpleNamespace(clues=conditions({"name": "Rukaka"}), pages=())
+    for listed in ([], [SimpleNamespace(name="Gangani Tisumo Ladanda", document="p/ladanda")]):
+        planner.state = SimpleNamespace(
+            reading=reading, values={}, members={0: listed}, is_dismissed=lambda *some: False
+        )
+        assert PagePlanner.source_page(planner, 0, "Rukaka", None) is None
+    assert put_aside == [("dismiss", "Gangani Ladanda")], "where it stands on no list"

@@ -8,7 +8,7 @@ from app_tools import task as task_of
 from synth.environments.app.consent import Consent
 from synth.environments.app.environment import AppEpisode, open_app
 from synth.environments.app.user import ASK_USER
-from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.contract import ToolCall, ToolError, ToolResult
 from synth.schemas.tasks import Task
 
 BAGS = {"reservation_id": "R1", "bags": 1, "method_id": "M1"}
@@ -40,9 +40,9 @@ def _task() -> Task:
     return task_of(plan={"outcome": "done", "calls": calls, "user": user})
 
 
-def _took(consent: Consent, name: str, *, error: str | None = None, **arguments: object) -> list[str]:
+def _took(consent: Consent, name: str, *, error: ToolError | None = None, **arguments: object) -> list[str]:
     call = ToolCall(id="c", name=name, arguments=arguments)
-    consent.take(call, ToolResult(call_id="c", name=name, content="-", error=error))  # type: ignore[arg-type]
+    consent.take(call, ToolResult(call_id="c", name=name, content="-", error=error))
     return consent.missed()
 
 

@@ -146,7 +146,7 @@ def test_a_rule_is_not_told_for_what_it_does_not_decide() -> None:
 
 
 def test_what_is_left_open_is_asked_before_a_price_is_looked_up() -> None:
-    """Behind a price, nobody would know what the question is about."""
+    """Asked after a price, the question would seem to be about the price."""
     asked = 0
     for task in found("airline"):
         names = [call.name for step in run(ToolTeacher(task, CALM), task).history for call in step.turn.calls]

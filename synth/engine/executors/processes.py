@@ -155,8 +155,8 @@ def _start_server(share: int) -> None:
 
 @contextmanager
 def _threads_of_blas(number: int) -> Iterator[None]:
-    """A process that starts inside multiplies matrices with so many threads: as many as there are cores, in each of
-    several workers, would wait for each other, and spin while they do. Whoever set a number is obeyed."""
+    """Limit BLAS to ``number`` threads in processes started inside. With a thread per core in each of several workers,
+    threads would spin waiting for one another. A limit already set in the environment stands."""
     if _BLAS_THREADS in os.environ:
         yield
         return

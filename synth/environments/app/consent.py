@@ -22,7 +22,7 @@ class Consent:
     def __init__(self, task: Task, *, asks: bool) -> None:
         """
         Args:
-            asks: Whether there is somebody to ask.
+            asks: Whether the agent has a user to ask.
         """
         plan = Planned.of(task.details).plan if asks and Planned.stand_in(task.details) else None
         self._calls = () if plan is None else plan.calls
