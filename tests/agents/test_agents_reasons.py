@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from graph_world import TaskWorld, graph_world, page_world, set_world
+from search_results import page_of
 
 from synth.agents.contract import History, Step
 from synth.agents.grounding.said import found_in, says
@@ -17,19 +18,17 @@ from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.graph.planner import GraphPlanner
 from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.pages.gold_results import GoldResults
-from synth.agents.scripted.pages.lists import PagePlanner
 from synth.agents.scripted.pages.narration import PageNarration
-from synth.agents.scripted.pages.queries import Queries
 from synth.agents.scripted.pages.shared import shared_by
 from synth.agents.scripted.phrases import PHRASES, Thoughts, read_notes
 from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.state import Value
 from synth.environments.observed import observe
 from synth.environments.passages import passages_of
 from synth.environments.rendering import plain
 from synth.environments.shown import Hit
 from synth.identity import derive_generator
 from synth.schemas.tasks import Task
-from synth.sources.world.statements import says as states
 from synth.text.words import fold
 
 Played = list[tuple[Task, History]]
@@ -193,12 +192,6 @@ def test_a_candidate_whose_page_was_read_is_not_announced(pages: Played) -> None
             seen += [plain(result.content) for result in step.results]
 
 
-def page_of(document: str, title: str, text: str) -> SeenDocument:
-    page = SeenDocument(document, title, 1, turns=[0])
-    page.pages[1] = passages_of(text, document, title, 1)
-    return page
-
-
 def test_what_two_pages_name_is_tried_first() -> None:
     clues = [
         SimpleNamespace(name=name, source=None, target=0, value=False, described=False, every=False)
@@ -242,22 +235,6 @@ def test_things_that_the_question_names_are_no_candidates(pages: Played) -> None
     assert not any("could fit" in phrase for phrase in PHRASES["open_named"])
 
 
-def test_another_region_of_a_like_name_refutes() -> None:
-    def stated(clue: Any, sentence: Any, **ends: Any) -> bool:
-        return "a mountain in" in sentence.text
-
-    clue = SimpleNamespace(span=None, cue="lies in", value=False)
-    chooser: Any = SimpleNamespace(
-        says=stated,
-        _says=stated,
-        _state=SimpleNamespace(reading=SimpleNamespace(clues=[clue]), place=lambda name: "region/west-ryran"),
-    )
-    lines = passages_of("Mount Yoth is a mountain in [West Syran](region/west-syran).", "m", "Mount Yoth", 1)
-    own = passages_of("Mount Yoth is a mountain in [the West](region/west-ryran).", "m", "Mount Yoth", 1)
-    assert GoldResults._refuted(chooser, 0, "West Ryran", lines)
-    assert not GoldResults._refuted(chooser, 0, "West Ryran", own)
-
-
 def test_a_page_that_gives_another_value_is_not_called_silent() -> None:
     line = passages_of("Dunn is a city in North Lorr.", "c/dunn", "Dunn", 1)[0]
     clue = SimpleNamespace(cue="lies in", value=False)
@@ -276,58 +253,23 @@ def test_a_page_that_gives_another_value_is_not_called_silent() -> None:
     assert line.text in thoughts.text()
 
 
-def conditions(*clues: dict[str, Any]) -> list[Any]:
-    plain_clue = {"source": None, "target": 0, "value": False, "described": False, "every": False, "span": None}
-    return [SimpleNamespace(**{**plain_clue, "kind": "entity", "cue": "", **one}) for one in clues]
-
-
-def over_results(clues: list[Any], hits: tuple[Hit, ...], **stand_ins: Any) -> Any:
-    """What a teacher makes of the results of one search."""
-    chooser: Any = SimpleNamespace(
-        says=states,
-        _state=SimpleNamespace(reading=SimpleNamespace(clues=clues), values={}, place=lambda name: None),
-        _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)], documents={}, hits=lambda: iter(hits)),
+@pytest.mark.parametrize(("cue", "intent"), [("died in 1912", "dismiss_why_unsaid"), ("of", "dismiss_why_silent")])
+def test_a_year_that_is_missing_is_told_with_what_is_asked_of_it(cue: str, intent: str) -> None:
+    """A page may have the year in another connection ("born in 1912")."""
+    clue = SimpleNamespace(cue=cue, value=True, span=None, name="in 1912")
+    thoughts = Thoughts("Who?", derive_generator(1, "unsaid"), terse=False)
+    page = page_of("p/sol", "Sol Kirn", "Sol Kirn was born on 2 May 1912.")
+    narration: Any = SimpleNamespace(
+        thoughts=thoughts,
+        seen=SimpleNamespace(documents={"p/sol": page}, current="p/sol"),
+        state=SimpleNamespace(reading=SimpleNamespace(clues=[clue]), values={}),
+        chooser=SimpleNamespace(contrary=lambda *some: None),
+        _speaking_of=lambda name, page: [],
+        _other_than=lambda number, name, said: None,
+        _say_others=lambda *some: None,
     )
-    ways = ("_others", "_name_of", "_refuted", "_line_against", "_line_meeting")
-    for name in (*ways, "shown_to_fail", "shown_to_meet", "better_result"):
-        setattr(chooser, name, partial(getattr(GoldResults, name), chooser))
-    chooser.__dict__.update(stand_ins)
-    return chooser
-
-
-def test_a_result_that_meets_the_other_condition_comes_first() -> None:
-    clues = conditions({"name": "Failmoor"}, {"name": "poet", "value": True})
-    hits = (
-        Hit("Jon Maak", "p/jon", "Jon Maak was a spy."),
-        Hit("Ida Venn", "p/ida", "Ida Venn was a poet born in Failmoor."),
-    )
-    chooser = over_results(
-        clues, hits, _says=lambda clue, line, **ends: "was a" in line.text, _refuted=lambda number, name, lines: None
-    )
-    line = chooser.shown_to_meet(0, "p/ida")
-    assert line is not None
-    assert "poet" in line.text
-    assert chooser.shown_to_meet(0, "p/jon") is None
-    chooser.tells = lambda clue, name, hit: name in hit.text
-    assert chooser.better_result(0, "Failmoor") == hits[1]
-    chooser._seen.documents["p/ida"] = None
-    assert chooser.better_result(0, "Failmoor") is None, "it was opened"
-
-
-def test_a_result_that_fails_the_other_condition_is_not_opened_for_it() -> None:
-    """With the line that fails it, also where the snippet leaves words out before that line."""
-    clues = conditions({"name": "Lake Ember"}, {"name": "less than 30 km", "value": True, "span": ("", "30")})
-    hits = (
-        Hit("River Feil", "r/feil", "The River Feil rises on Mount Dun. … The river is 324 kilometres long."),
-        Hit("River Treil", "r/treil", "The River Treil flows into Lake Ember."),
-    )
-    chooser = over_results(
-        clues, hits, _says=lambda clue, line, **ends: clue == 1 and states(line.text, "length", False, **ends)
-    )
-    line = chooser.shown_to_fail(0, "r/feil")
-    assert line is not None
-    assert "324" in line.text
-    assert chooser.shown_to_fail(0, "r/treil") is None
+    PageNarration.fails(narration, cast(Any, clue), "in 1912", Value("Sol Kirn", "p/sol", 0))
+    assert says((intent,), thoughts.text())
 
 
 def test_a_teacher_says_which_of_a_list_the_results_rule_out(pages: Played) -> None:
@@ -343,19 +285,6 @@ def test_a_teacher_says_which_of_a_list_the_results_rule_out(pages: Played) -> N
             for name in out:
                 assert not any(fold(name).replace(" ", "-") in str(call.arguments) for call in calls), thought
     assert said
-
-
-def test_a_query_has_the_kind_and_the_year_of_what_is_asked_for() -> None:
-    question = "Which museum has existed since 1972 and is located in Lorham?"
-    clues = conditions(
-        {"name": "Lorham", "cue": "is located in Lorham"},
-        {"name": "1972", "value": True, "cue": "has existed since 1972"},
-    )
-    reading = SimpleNamespace(question=question, clues=clues, pages=(), answer=0)
-    queries: Any = SimpleNamespace(state=SimpleNamespace(reading=reading))
-    for name in ("_said_beside", "_asked_noun"):
-        setattr(queries, name, partial(getattr(Queries, name), queries))
-    assert Queries._reverse_queries(queries, clues[0], "Lorham")[0][0] == "Lorham museum 1972 located"
 
 
 def test_a_thing_is_corrected_by_what_is_said_of_it() -> None:
@@ -385,19 +314,6 @@ def test_a_name_in_a_list_is_not_found_in_a_longer_word() -> None:
     assert [listed_with(one) for one in options_in(line, "entity")] == [["Nivania", "Murdashan", "Bindania"]] * 3
 
 
-def test_another_number_of_metres_refutes() -> None:
-    clue = SimpleNamespace(span=None, cue="lies at an elevation of", value=True)
-    chooser: Any = SimpleNamespace(
-        says=states,
-        _says=lambda number, line, **ends: states(line.text, "elevation", False, **ends),
-        _state=SimpleNamespace(reading=SimpleNamespace(clues=[clue]), place=lambda name: None),
-    )
-    low = passages_of("The city hall of Dunn lies 70 metres above sea level.", "c", "Dunn", 1)
-    high = passages_of("The city hall of Dunn lies 512 metres above sea level.", "c", "Dunn", 1)
-    assert GoldResults._refuted(chooser, 0, "512 metres", low)
-    assert GoldResults._refuted(chooser, 0, "512 metres", high) is None
-
-
 def quoting(seen: Any) -> Any:
     """What quotes pages, in a thought of its own."""
     thoughts = Thoughts("Who?", derive_generator(1, "quoting"), terse=False)
@@ -424,24 +340,3 @@ def test_this_page_is_the_page_in_view() -> None:
         narration.quote(line, "The Gallery", "")
         assert "The Gallery" in narration.thoughts.text()
         assert "this page" not in narration.thoughts.text()
-
-
-def test_what_stands_on_a_list_was_not_opened_for_another_name() -> None:
-    """Its page may have another name than the list gave it ("Gangani Tisumo Ladanda")."""
-    page, put_aside = page_of("p/ladanda", "Gangani Ladanda", "Gangani Ladanda died in Rukaka."), []
-    search = SimpleNamespace(query="Rukaka", k=20, hits=[Hit("Gangani Ladanda", "p/ladanda", "He died in Rukaka.")])
-    planner: Any = SimpleNamespace(
-        seen=SimpleNamespace(documents={"p/ladanda": page}, current="p/ladanda", searches=[search], opened={}),
-        chooser=SimpleNamespace(is_source=lambda *some: False, overlooks=lambda *some: False),
-        untried=lambda number, hits: [],
-        _just_read=lambda document: True,
-        _say_why=lambda *some: None,
-        note=lambda intent, name: put_aside.append((intent, name)),
-    )
-    reading = SimpleNamespace(clues=conditions({"name": "Rukaka"}), pages=())
-    for listed in ([], [SimpleNamespace(name="Gangani Tisumo Ladanda", document="p/ladanda")]):
-        planner.state = SimpleNamespace(
-            reading=reading, values={}, members={0: listed}, is_dismissed=lambda *some: False
-        )
-        assert PagePlanner.source_page(planner, 0, "Rukaka", None) is None
-    assert put_aside == [("dismiss", "Gangani Ladanda")], "where it stands on no list"

@@ -135,6 +135,9 @@ class PageChooser(Chooser, Protocol):
     def states(self, clue: int, document: SeenDocument) -> bool:
         """Whether a page is known to state what the clue asks for, about anything at all."""
 
+    def states_line(self, clue: int, sentence: Passage) -> bool:
+        """As :meth:`states`, for a sentence."""
+
     def crosschecks(self, value: Value | None) -> bool:
         """Whether to read, before answering ``value`` (None: what comes out of several), a page that has it
         otherwise, where a result shows one."""

@@ -47,7 +47,7 @@ class TeacherConfig(Described):
     meets: int = Field(default=0, ge=0, le=10)
     """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
     for whenever a search shows one, before it opens the right one."""
-    rivals: int = Field(default=4, ge=0, le=20)
+    rivals: int = Field(default=12, ge=0, le=20)
     """Where what follows tells right from wrong, it tries the names of a list in their order. Over pages it takes the
     right one from a list in which more than so many stand before it, and a run that does so is rejected. 0: always."""
     parallel: float = Field(default=0.3, ge=0, le=1)

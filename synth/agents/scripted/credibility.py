@@ -20,7 +20,7 @@ from synth.environments.passages import Passage
 from synth.lexicon.reading import phrases
 from synth.text.words import fold
 
-__all__ = ["CredibilityCheck", "Doubt", "doubt_about"]
+__all__ = ["CredibilityCheck", "Doubt", "doubt_about", "doubted"]
 
 _MARKS = re.compile("|".join(phrases("doubts")["marks"]), re.IGNORECASE)
 """Words by which a text in plain English says that it should be taken with care."""
@@ -39,6 +39,11 @@ class Doubt:
 
     claim: Passage
     mark: Passage
+
+
+def doubted(text: str) -> bool:
+    """Whether a text says of itself that it should be taken with care."""
+    return _MARKS.search(text) is not None
 
 
 def doubt_about(

@@ -102,8 +102,7 @@ def gold_planner(
     )
     if isinstance(planner, PagePlanner):
         planner.tools = frozenset(tool.name for tool in tools)
-        states = chooser.states_line if isinstance(chooser, PageGoldChooser) else (lambda number, line: False)
-        planner.credibility = CredibilityCheck(state, lexicon, states)
+        planner.credibility = CredibilityCheck(state, lexicon, planner.chooser.states_line)
     return planner
 
 
@@ -197,7 +196,7 @@ def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
     return Turn(thought=thoughts.text())
 
 
-@versioned(105)
+@versioned(109)
 def scripted_policy(
     *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
 ) -> Policy:

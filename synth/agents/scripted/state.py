@@ -48,6 +48,8 @@ class State:
     """Clues that are settled."""
     dismissed: set[tuple[int, str]] = field(default_factory=set)
     """(clue, document id or folded name)."""
+    unlinked: set[tuple[int, str]] = field(default_factory=set)
+    """Those of ``dismissed`` that have nothing to do with what the clue starts from: with another start they may."""
     members: dict[int, list[Value]] = field(default_factory=dict)
     """Unknown that stands for a set -> what was put on the list."""
     kept: set[tuple[int, str]] = field(default_factory=set)
@@ -211,7 +213,9 @@ class State:
                 return
         if number is not None:
             place = self.place(name)
-            self.dismissed.add((number, place.split("#", 1)[0] if place else fold(name)))
+            gone = number, place.split("#", 1)[0] if place else fold(name)
+            self.dismissed.add(gone)
+            self.unlinked.add(gone)
 
     def _drop(self, unknown: int) -> list[int]:
         """Forget an unknown and all that was built on it; gives the clues that lead to it."""
@@ -220,6 +224,8 @@ class State:
         leading = [n for n, clue in enumerate(self.reading.clues) if clue.target == unknown]
         self.resolved -= set(leading)
         for number, clue in enumerate(self.reading.clues):
+            if clue.source == unknown:
+                self.dismissed -= {gone for gone in self.unlinked if gone[0] == number}
             if clue.source == unknown and (number in self.resolved or clue.target in self.members):
                 self.resolved.discard(number)
                 self._drop(clue.target)

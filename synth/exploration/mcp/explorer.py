@@ -263,7 +263,7 @@ class McpAttempt:
         )
 
 
-@versioned(40)
+@versioned(41)
 def mcp_explorer(*, environment: McpEnvironment, **options: Any) -> McpExplorable:
     """``options`` are those of :class:`ExplorationConfig`; ``book`` is the text of a book.
 

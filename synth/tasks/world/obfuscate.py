@@ -33,8 +33,8 @@ LEVELS = (0, 1, 2, 3)
 """All there are."""
 _SIBLINGS = 12
 """A description may fit so many entities at most: search shows few results, and a solver tests each."""
-_LARGE = 512
-"""Sets of candidates that are looked through one by one."""
+_TESTED = 8
+"""Candidates at most that a range has to decide on: no search is for a range, so they are read one by one."""
 
 
 def obfuscated(
@@ -152,7 +152,9 @@ def _blurred(
 ) -> _Web | None:
     """Every value that has an order becomes a range. At least one entity stays, and at least one value is blurred."""
     target = steps[0].target
-    pool = _meet(view, entities)
+    pool = _meet(view, [step for step in steps if step in entities or not any(ranges(view, step))])
+    if len(pool) > _TESTED:
+        return None
     threads = [Thread(step) for step in entities]
     blurred = 0
     for step in steps:
@@ -161,10 +163,7 @@ def _blurred(
         options = list(ranges(view, step))
         if not options:
             threads.append(Thread(step))
-            pool &= set(ends_of(view, step.source, step.relation, step.forward))
             continue
-        if len(pool) > _LARGE:
-            return None
         held = [
             (blur, {node for node in pool if blur.holds(value_of(view, node, step.relation) or "")}) for blur in options
         ]
@@ -230,7 +229,7 @@ def _distinguished(
     first = described[0].step
     sources = ends_of(view, first.source, first.relation, first.forward)
     pool = sorted({node for source in sources for node in ends_of(view, source, step.relation, step.forward)})
-    if not 2 <= len(pool) <= _LARGE:
+    if not 2 <= len(pool) <= _TESTED:
         return None
     said = {*used, first.relation} - {name for name in used if not view.words.wordings[name].object_does}
     said |= {SAME_EVENT.get(name, "") for name in (step.relation, first.relation)}

@@ -65,6 +65,18 @@ def test_each_level_gives_tasks_that_say_so(by_level: dict[int, list[Task]], lev
     assert {task.shape for task in tasks} == ({"conjunction"} if level == 1 else {"composition", "conjunction"})
 
 
+def test_no_range_has_to_decide_on_more_than_can_be_read_one_by_one(
+    by_level: dict[int, list[Task]], small_world: SmallWorld
+) -> None:
+    ids = small_world.entities.column("id").to_pylist()
+    edges = [edge for edge in small_world.edges.to_pylist() if edge["object"] >= 0]
+    fanout = Counter((edge["relation"], ids[edge["object"]]) for edge in edges)
+    alone = [task for task in by_level[1] if len(named(task)) == 1 and len(ranged(task)) == len(task.walk.hops) - 1]
+    pools = [fanout[hop.relation, hop.source.id] for task in alone for hop in named(task) if not hop.forward]
+    assert pools
+    assert max(pools) <= 8, pools
+
+
 def test_an_independent_audit_finds_nothing(by_level: dict[int, list[Task]], small_world: SmallWorld) -> None:
     auditor = Auditor(
         from_arrow(small_world.documents, Document),

@@ -52,7 +52,6 @@ class GoldReading(GoldPageTurning):
         return self._says(clue, sentence, source=name) is False
 
     def states_line(self, clue: int, sentence: Passage) -> bool:
-        """Whether a sentence is known to state what the clue asks for, about anything at all."""
         return self._says(clue, sentence) is True
 
     def states(self, clue: int, document: SeenDocument) -> bool:

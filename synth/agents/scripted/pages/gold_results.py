@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from synth.agents.scripted.credibility import doubted
 from synth.agents.scripted.matching import quotable, same_name, similarity
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.gold_reading import GoldReading
@@ -60,10 +62,20 @@ class GoldResults(GoldReading):
 
     def _shown(self, clue: int, hit: Hit) -> bool | None:
         """Whether a snippet meets a condition on what the clue leads to (True), or rules it out (False)."""
-        if self._line_against(clue, hit) is not None:
+        if self._line_against(clue, hit) is not None or self._stands_back(clue, hit):
             return False
         both = shared_by(self._state, self.denies, clue, [(hit.title, hit.document)])
         return True if both or self._line_meeting(clue, hit) is not None else None
+
+    def _stands_back(self, clue: int, hit: Hit) -> bool:
+        """Whether a result shows that it is nothing to go by: its snippet doubts what it says, or it is on the namesake
+        ("Manara (hamlet)") of what was put aside. Where misleading pages have to be met it is opened all the same."""
+        if self._must_meet():
+            return False
+        name, _, kind = hit.title.partition(" (")
+        alike = (page for page in self._seen.documents.values() if kind and not re.search(r"\d", kind))
+        gone = (same_name(one.title, name) and self._state.is_dismissed(clue, one.title, one.document) for one in alike)
+        return doubted(hit.text) or any(gone)
 
     def shown_to_meet(self, clue: int, document: str | None) -> Passage | None:
         hits = [hit for search in self._seen.searches for hit in search.hits if hit.document == document]
@@ -98,11 +110,19 @@ class GoldResults(GoldReading):
         """The line of a result that meets another condition than ``clue``."""
         lines = passages_of(hit.text, hit.document, hit.title, 0) if self.says is not None else ()
         for number, other, name in self._others(clue):
+            names = self._known_as(number, name) if lines and number != clue else ()
             for line in lines if number != clue else ():
-                meets = within(line, other.span) if other.span is not None else holds(line.text, name)
+                meets = within(line, other.span) if other.span else any(holds(line.text, one) for one in names)
                 if meets and self._says(number, line, of_target=True):
                     return line
         return None
+
+    def _known_as(self, clue: int, name: str) -> list[str]:
+        """``name``, and other names that something shown has beside it ("also called Branholm University")."""
+        hop = self._hop(clue)
+        other = () if hop is None else (one for one in (hop.source.name, *hop.source.aliases) if one != name)
+        hits = [hit.text for hit in self._seen.hits()]
+        return [name, *(one for one in other if any(one in text and name in text for text in hits))]
 
     def _name_of(self, clue: Clue) -> str:
         """What a clue starts from, as far as that is known."""

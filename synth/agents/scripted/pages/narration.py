@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.scripted.credibility import CredibilityCheck
-from synth.agents.scripted.matching import content_stems, dangling, likeness, quotable, same_name, short, strip
+from synth.agents.scripted.matching import (
+    FUNCTION_WORDS,
+    content_stems,
+    dangling,
+    likeness,
+    quotable,
+    same_name,
+    short,
+    strip,
+)
 from synth.agents.scripted.options import Option, holds, is_row, listed_with, of_other_kinds, term
 from synth.agents.scripted.pages.long_documents import LongDocuments
 from synth.agents.scripted.pages.shared import pages_of_source
@@ -100,7 +109,7 @@ class PageNarration(LongDocuments):
             cue = strip(clue.cue)
             if other is not None:
                 self._say_otherwise(clue, name, short(value.name), other)
-            elif (clue.span is not None or clue.value) and not dangling(cue) and '"' not in cue:
+            elif clue.value and '"' not in cue and fold(cue).split()[-1] not in FUNCTION_WORDS:
                 self.thoughts.add("dismiss_why_unsaid", title=value.name, cue=cue)
             elif not said:
                 self._say_others(number, name, value)

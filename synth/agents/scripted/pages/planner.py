@@ -71,12 +71,22 @@ class PageReader(Queries):
             if page.unread is not None and self.chooser.reads_on(number, page):
                 return self.read_on(number, page, [*self._others(number), name])
             if self._is_unspoken(page) and not self.chooser.states(number, page):
-                beside = self.chooser.of_kind(number, name, page)[:_NAMED]
+                shown = {short(hit.title) for hit in self.seen.hits()}  # what results say of those decides
+                beside = [one for one in self.chooser.of_kind(number, name, page) if one not in shown][:_NAMED]
                 intent = "silent_beside" if beside else "silent"
                 self.thoughts.add(intent, title=short(page.title), names=listed(beside))
             elif self._is_unspoken(page) and self.chooser.better_result(number, name) is not None:
-                self.thoughts.add("better_result", title=short(page.title))
+                self._say_better(number, page)
         return self._from_the_other_end(number, clue, name, page)
+
+    def _say_better(self, number: int, page: SeenDocument) -> None:
+        """Why a result comes before what ``page`` names: results rule that out, or nothing more is known of it."""
+        lines = (line for line in page.sentences() if self.chooser.states_line(number, line))
+        named = {one.text: one.document for line in lines for one in options_in(line, "entity")}
+        out = [one for one, document in named.items() if self.chooser.shown_to_fail(number, document) is not None]
+        self.thoughts.add("names_some" if out else "better_result", title=short(page.title), names=listed([*named]))
+        for one in out:
+            self.rule_out(number, one, named[one])
 
     def _is_unspoken(self, page: SeenDocument) -> bool:
         """Whether no thought has named it since it was read: of two pages that are opened at once one comes later."""

@@ -308,6 +308,9 @@ class PageReadingChooser(PageTurning):
     def states(self, clue: int, document: SeenDocument) -> bool:
         return False
 
+    def states_line(self, clue: int, sentence: Passage) -> bool:
+        return False
+
     def crosschecks(self, value: Value | None) -> bool:
         return False
 

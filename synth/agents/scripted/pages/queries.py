@@ -19,6 +19,7 @@ _ASKED = re.compile(r"\b(?:which|what|this) ([a-z]+)\b(?! of\b)", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:an?|the|one|which|what|this) ([a-z]+)(?:,| that| which| who)*\s*$", re.IGNORECASE)
 _NO_KIND = FUNCTION_WORDS | {"person", "people", "one", "ones", "thing", "kind", "name", "certain", "several"}
 _LIGHT = frozenset(phrases("word_lists")["light_verbs"])
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _WORDS = 4
 """Words of a condition that go into a query: people don't type the whole question."""
 Query = tuple[str, int | None]
@@ -27,6 +28,14 @@ Query = tuple[str, int | None]
 
 def search_call(query: str, k: int | None) -> Call:
     return "search", {"query": query} | ({"k": k} if k else {})
+
+
+def _as_written(clue: Clue) -> str:
+    """A value as pages write it: of a time, the month or year in which it lies, empty where it is longer."""
+    if clue.span is None:
+        return clue.name
+    low, high = clue.span
+    return clue.name.partition(" ")[2] if _DAY.match(low) and low[:4] == high[:4] else ""
 
 
 class Queries(Asides):
@@ -62,8 +71,8 @@ class Queries(Asides):
         """What the other conditions on the same thing say of it: words ("politician"), and names of what it has to do
         with."""
         beside = [one for one in self.state.reading.clues if one is not clue and one.target == clue.target]
-        values = [one.name for one in beside if one.value and one.span is None and not self.state.reading.pages]
-        words = [name for name in values if re.fullmatch(r"\D+|\d{4}", name)]
+        values = [_as_written(one) for one in beside if one.value and not self.state.reading.pages]
+        words = [text for text in values if text]
         named = [one.name for one in beside if one.name and not one.value and one.source is None]
         return words[:1], [one for one in named if fold(one) != fold(clue.name)]
 

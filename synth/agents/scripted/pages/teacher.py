@@ -126,9 +126,11 @@ class PageGoldChooser(GoldResults):
         if hop is not None and self._off_the_walk(clue):
             folder = self._folder(hop)
             alike = [hit for hit in hits if folder and hit.document.rpartition("/")[0] == folder]
-            shown = {hit.document: self._shown(clue, hit) for hit in alike if self._seems(clue, name, hit)}
-            likely = [hit for hit in alike if shown.get(hit.document, False) is not False]
-            return next((hit for hit in likely if shown[hit.document]), next(iter(likely), None))
+            shown = {hit.document: self._shown(clue, hit) for hit in alike if name and holds(hit.text, name)}
+            # Where it says what else is asked for, it is worth a look whatever it says of the name.
+            meets = next((hit for hit in alike if shown.get(hit.document)), None)
+            likely = (h for h in alike if self._seems(clue, name, h) and shown.get(h.document, False) is not False)
+            return meets or next(likely, None)
         if hop is None:
             documents: set[str | None] = set(self._task.gold_documents)
         else:
