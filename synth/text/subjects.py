@@ -38,6 +38,7 @@ _DETERMINED = re.compile(
 )
 _FINITE = re.compile(r"(?:is|are|was|were|has|have|can|may|must|will|should)\b")
 _FINITE_PLURAL = re.compile(r"(?:include|contain|provide|allow|require|become|depend|refer)\b")
+_RELATIVE = re.compile(r"(?:that|which) (?:are|were|have|can|may|must|will|should|do)\b")
 _TOKEN = r"[\w$:./*@-]*[\w()!]"
 _OPENS = tuple(
     re.compile(
@@ -174,6 +175,8 @@ def _stated(match: re.Match[str]) -> Statement | None:
     goes_on = _FINITE_PLURAL.match(match["rest"]) and verb in THIRD_PERSON
     if goes_on or _FINITE.match(match["rest"]):
         return None  # "Double folds are", "Event triggers include": the name goes on
+    if verb in PLURAL_NOUNS and _RELATIVE.match(match["rest"]) is not None:
+        return None  # "Page links that are shown in the head"
     if verb in PLURAL_NOUNS and _DETERMINED.match(match["rest"]) is None:
         return None  # "calls to the server": those of whom, or who calls
     if _second_verb(verb, match["rest"]):

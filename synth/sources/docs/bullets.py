@@ -17,13 +17,18 @@ _ROW = re.compile(
     r"- (?P<name>(?:--)?[a-z][a-z\d]*(?:[_.-][a-z\d]+)*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+)(?: \([^()]{1,40}\))?"
     r"(?::| —| –| -) (?P<said>[A-Za-z][^|]{14,})"
 )
-_ITEM = re.compile(r"- (?!(?i:default|type|since)\b)(?:--)?\w[\w.-]*(?: \([^()]{1,40}\))?(?::| —| –| -) ")
+_ITEM = re.compile(
+    r"- [a-z]+(?:_[a-z\d]+)+ [A-Z]"
+    r"|- (?!(?i:default|type|since)\b)(?:--)?\w[\w.-]*(?: \([^()]{1,40}\))?(?::| —| –| -) "
+)
 _LEADS_IN = re.compile(
     r"(?:.*\b)?(?P<kind>options|settings|parameters|arguments|variables|commands|subcommands|fields|keys|directives|"
     r"attributes|properties|functions|flags)\b[^.]*:$",
     re.IGNORECASE,
 )
 """The line above a list that says what is listed: "The available options are:"."""
+_OF_CODE = re.compile(r"([A-Za-z]\w*_\w+|[A-Z][A-Za-z\d]*[a-z\d][A-Z]\w*|[A-Z]{2,}[a-z]{2,}\w*|\w+(?=\())(?:\(.*\))?")
+"""A heading that is the name of a class or a function."""
 _LEAST = 2
 _BULLET = re.compile(r"- |\d+\. ")
 _CONDITIONS = re.compile(
@@ -67,8 +72,11 @@ def _listed(outline: Outline, title: str, sections: Sequence[tuple[int, int, str
     if leads is not None:
         return group_kind(leads["kind"])
     place = outline.lines[first].start
-    nearest = next((group_kind(h) for start, end, h in reversed(sections) if start <= place < end), "")
-    return nearest or group_kind(title)
+    inside = [(start, end, h) for start, end, h in reversed(sections) if start <= place < end]
+    if inside and (match := _OF_CODE.fullmatch(inside[0][2])):  # what a class or a function takes
+        signature = rf"\b{re.escape(match[1])}\([^()]*\w"
+        return "argument" if re.search(signature, outline.text[inside[0][0] + len(match[1]) + 2 : inside[0][1]]) else ""
+    return next((kind for _, _, h in inside if (kind := group_kind(h))), "") or group_kind(title)
 
 
 def _row(match: re.Match[str], kind: str) -> Iterator[OptionRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -22,8 +23,14 @@ _REMARK = re.compile(
 
 _NEAR = 500
 """Characters from the name of a thing to the end of what is said of it that still are one piece of evidence."""
-_ENVIRONMENT = re.compile(r"\benvironment variables?\b", re.IGNORECASE)
-_CONSTANT = re.compile(r"\b[Cc]onstants\b|\b[Cc]onstant [A-Z]{2}")
+_CALLED = re.compile(
+    r"\b(environment(?: variable)?|variable|constant|option|setting|propertie|property|macro|argument|keyword|"
+    r"parameter|error code|return code|signal|capabilitie|capability|flag)s?\b",
+    re.IGNORECASE,
+)
+"""What names in capitals may be."""
+_BY_MENTION = frozenset(("environment variable", "variable", "constant", "setting", "property", "macro"))
+"""What they are said to be by a section that speaks of nothing else as often."""
 _SAYS_KIND = re.compile(r"The (?P<name>[\w.:-]+) (?P<kind>[a-z]+) (?!of\b|for\b)(?:[a-z]+s|can|may|must|will)\b ")
 _LEADS = re.compile(
     r"(?:\d+\.?\s)*(?:name|description|summary|introduction|overview|abstract|about|synopsis)$", re.IGNORECASE
@@ -95,13 +102,35 @@ class Page:
         return not takes_a_value(self.document.text[line.start : line.end])
 
     def kind_of_capitals(self, place: int) -> str:
-        """What a name in capitals is by the section that it stands in, or by the page's title: a variable of the
-        environment, a setting, else a constant."""
-        spans = (self.document.text[start:end] for start, end, _ in reversed(self.sections) if start <= place < end)
-        text = next(spans, self.document.text)
-        if _ENVIRONMENT.search(text) is not None and _CONSTANT.search(text) is None:
-            return "environment variable"
-        return "setting" if group_kind(self.document.title) == "setting" else "constant"
+        """What a name in capitals is: what the line above its list or a heading calls the things there, or what the
+        section calls most often; a term where nothing does."""
+        if (lead := self._lead(place)) is not None and (kinds := _CALLED.findall(lead)):
+            return _capital_kind(kinds[-1])
+        inside = [(start, end, heading) for start, end, heading in reversed(self.sections) if start <= place < end]
+        text = self.document.text[inside[0][0] + len(inside[0][2]) : inside[0][1]] if inside else self.document.text
+        found = Counter(_capital_kind(kind) for kind in _CALLED.findall(text))
+        found = Counter({kind: count for kind, count in found.items() if kind in _BY_MENTION})
+        of_environment = found["environment variable"] > found["variable"]
+        for _, _, heading in inside:
+            if (kinds := _CALLED.findall(heading)) and not is_remark(heading):
+                kind = _capital_kind(kinds[-1])
+                return "environment variable" if kind == "variable" and of_environment else kind
+        if found:
+            kind, count = found.most_common(1)[0]
+            return kind if 2 * count > found.total() else "term"
+        return "setting" if group_kind(self.document.title) == "setting" else "term"
+
+    def _lead(self, place: int) -> str | None:
+        """The line above the list of terms that one stands in, where it leads to them: "The options are:"."""
+        number = self.outline.line_at(place)
+        if number is None:
+            return None
+        lines, indent = self.outline.lines, self.outline.lines[number].indent
+        above = number - 1
+        while above >= 0 and (lines[above].indent > indent or (lines[above].heads and lines[above].indent == indent)):
+            above -= 1
+        said = self.document.text[lines[above].start : lines[above].end] if above >= 0 else ""
+        return said if said.endswith(":") else None
 
     def own_kinds(self) -> Iterator[tuple[int, str]]:
         """(thing, kind): what its first sentence calls it, where that is another kind than the section's: "The kite
@@ -114,6 +143,12 @@ class Page:
             if {match["kind"], thing.named.kind} <= KINDS:
                 thing.named = replace(thing.named, kind=match["kind"])
                 yield thing.entity, match["kind"]
+
+
+def _capital_kind(word: str) -> str:
+    kind = word.lower()
+    endings = {"propertie": "property", "capabilitie": "capability", "environment": "environment variable"}
+    return endings.get(kind, kind)
 
 
 def is_proper(text: str, heading: str) -> bool:

@@ -204,7 +204,7 @@ class _Builder:
             # What stands inside another entry is a value or an argument of it, and not what the section is a list of.
             group = self._group(page, anchor.start) if anchor.start >= last else ""
             named = entry_name(anchor, document.text[anchor.start : anchor.end], group)
-            if named is not None and named.kind == "constant":
+            if named is not None and named.kind in ("constant", "variable") and named.name.isupper():
                 named = replace(named, kind=page.kind_of_capitals(anchor.start))
             # Declarations that follow each other share no description, as spellings of an option do.
             if entry is None or named is None or (anchor.kind[:2] in _CODE and entry.first > entry.line + 1):

@@ -91,6 +91,7 @@ _NAMED_BEFORE = re.compile(rf"(?:[A-Z][\w-]* )?(?P<kind>{_NOUNS}):? (?P<name>[^\
 _ACTIVITY = re.compile(r"[a-z]{3,}(?:ing|[ts]ion|ment)s?$")
 """Behind the word for a kind such a word names no thing of it: "Key remapping"."""
 _GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| documentation)$", re.IGNORECASE)
+_OF_ENVIRONMENT = re.compile(r"(?:\w+ )?environment variables", re.IGNORECASE)
 _PHRASE = re.compile(r"\w+ing [\w-]+ |(?:.* )?(?:from|of|for|to|with|in|on|by|about|using|between|the|your) ")
 """Begins a heading that says what one does with things of a kind, or where: "Blocking clients from modules"."""
 _COMPOUND = re.compile(
@@ -127,6 +128,8 @@ def group_kind(heading: str) -> str:
     bare = unnumbered(heading).strip().rstrip(":")
     if len(bare.split()) > 6:
         return ""
+    if _OF_ENVIRONMENT.fullmatch(bare):
+        return "environment variable"
     if (match := _GROUP.match(bare)) and not _PHRASE.match(bare):
         return {"propertie": "property", "librarie": "library"}.get(match["kind"].lower(), match["kind"].lower())
     return "setting" if _CONFIGURATION.match(bare) else ""
@@ -175,7 +178,9 @@ def page_kind(title: str) -> Named | None:
         return Named(match["name"], MANUAL_KINDS.get(match["section"], "page"), (bare,))
     if match := _REFERENCE.match(bare):
         return Named(match["name"], match["kind"].lower(), (bare,))
-    return heading_name(title, "")
+    named = heading_name(title, "")
+    several = named is not None and re.fullmatch(r"[a-z]{4,}(?<![su])s", named.name)
+    return None if several else named  # "Format suffixes" are no format
 
 
 def section_name(heading: str) -> Named:
@@ -273,7 +278,7 @@ def term_name(text: str, group: str) -> Named | None:
         return None  # "mtime>1h": a comparison, and no name
     kind = group
     if re.fullmatch(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+", bare) and group in ("", "variable"):
-        kind = "environment variable" if group else "constant"
+        kind = group or "constant"
     return Named(bare, kind or "term", (*_forms(text, bare), *_without_argument(bare)))
 
 

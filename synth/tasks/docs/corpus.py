@@ -32,6 +32,13 @@ _ENOUGH_TEXT, _MUCH_TEXT = 4000, 100_000
 _INSIDE = re.compile(r"(?<=[a-z,] )[A-Za-z][a-z]+\b")
 _LEGAL = re.compile(r"(?:.* )?(?:licen[cs]es?|copying|copyrights?|legal(?: notice)?)", re.IGNORECASE)
 _GRANTS = re.compile(r"\b(?:permission is (?:hereby )?granted|without warranty|copyright holders?)\b", re.IGNORECASE)
+_OF_CHANGES = re.compile(
+    r"(?:.* )?(?:change ?logs?|release notes?|what.s new\b.*|changes(?: (?:in|since|from|between) .*)?"
+    r"|release announcements?|(?:version|release|revision|project)? ?history|news|releases?)",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+(?:\.\d+)*(?![\w.]*\w)")
+_MANY_VERSIONS = 6
 _STOPS = (".", "!", "?", "。")
 
 
@@ -121,7 +128,12 @@ class Corpus:
         return found
 
     def _says(self, row: int) -> bool:
-        """Whether a page is worth asking about. Licence texts are not."""
+        """Whether a page is worth asking about. Licence texts are not, nor are lists of what versions changed, whose
+        sentences say what was wrong as well as what is."""
+        title = self.columns.titles[row]
+        stem = re.sub(r"[-_]+", " ", self.columns.ids[row].rpartition("/")[2].partition(".")[0])
+        if _OF_CHANGES.fullmatch(title) or _OF_CHANGES.fullmatch(stem):
+            return len(_VERSION.findall(self.text(row))) < _MANY_VERSIONS
         return _LEGAL.fullmatch(self.columns.titles[row]) is None or _GRANTS.search(self.text(row)) is None
 
     def document(self, row: int) -> Document:

@@ -60,6 +60,9 @@ _SIGNS = tuple(
         r"\bby default [a-z]+s\b",
         r"\b(?:is|are) (?:more |less )?[a-z]+er that\b",
         r"[,:] one of\b",
+        r"(?<!\bto )(?<!\band )(?<!\bthat )\b[a-z]+[^su\W]s default to\b",  # "the permissions default to"
+        r"[a-z]: [a-z]",
+        r" [+] ",
         r" and re-[a-z]+$",
         r"\b(?:if|when|that|of|to):",
         r"\bspecifies .*\bto specify\b",

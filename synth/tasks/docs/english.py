@@ -73,14 +73,14 @@ _SUBJECT = re.compile(
 )
 _RAISED = re.compile(
     r"^(?:This exception is |Is |(?:An? |The )?(?:[Ee]xception|[Ee]rror|[Ww]arning)s? (?:that is "
-    r"|which is |class )?)?([Rr]aised|[Ii]ssued|[Ee]mitted|[Tt]hrown) (?=when|if|by"
-    r"|whenever|to|on|for|in|from|upon|during|as)"
+    r"|which is |class )?)?([Rr]aised|[Ii]ssued|[Ee]mitted|[Tt]hrown) (?=(?:when|if|by"
+    r"|whenever|to|on|for|in|from|upon|during|as)\b)"
 )
 _THINGS = frozenset(("variable", "constant", "C variable", "glossary term"))
 _NOUN_START = re.compile(r"^(?:An?|The|One|Any|Two|Either) (?!(?:little|bit|lot)\b)[a-z]")
 _PASSIVE = re.compile(
-    r"^(Called|Used|Invoked|Triggered|Deprecated|Set|Sent|Returned|Emitted) (?=when"
-    r"|if|by|to|for|as|in|on|after|before|whenever|at|once|from)"
+    r"^(Called|Used|Invoked|Triggered|Deprecated|Set|Sent|Returned|Emitted) (?=(?:when"
+    r"|if|by|to|for|as|in|on|after|before|whenever|at|once|from)\b)"
 )
 
 

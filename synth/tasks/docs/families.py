@@ -46,7 +46,7 @@ _LONGEST = 70
 _TICKS = frozenset(("yes", "no", "x", "y", "n", "true", "false", "n/a"))
 """Cells that answer what their heading asks, and no question in words."""
 _OF_CHANGES = re.compile(r"\b(?:history|change ?log|changes|release notes|releases|news|what.s new)\b", re.IGNORECASE)
-_MANY, _NEARLY_ALL = 10, 0.8
+_MANY, _NEARLY_ALL, _MOSTLY, _SOME = 10, 0.8, 0.7, 2
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ class Items:
         """Stem of a word -> things of which a description uses it."""
         self._values: dict[int, list[int]] = defaultdict(list)
         self._repeated = _on_many_pages(corpus)
+        self.foregone = _alike_on_page(corpus)
         self._describe()
         self._value_edges()
         self.by_family: dict[Split, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
@@ -191,6 +192,8 @@ class Items:
                 self.dropped["values without a short answer"] += 1
             elif is_of_a_part(corpus, edge):
                 self.dropped["defaults of arguments"] += 1
+            elif (edge.subject, edge.relation) in self.foregone:
+                self.dropped["values that nearly all things of a page have"] += 1
             elif not self._words.asks(edge.relation, "x"):
                 self.dropped["relations that make no question"] += 1
             else:
@@ -294,6 +297,22 @@ def _foregone(corpus: Corpus) -> set[str]:
         if 2 * sum(values[tick] for tick in _TICKS) > values.total()
         or (values.total() >= _MANY and max(values.values()) > _NEARLY_ALL * values.total())
     }
+
+
+def _alike_on_page(corpus: Corpus) -> set[tuple[int, str]]:
+    """(thing, relation) of values that most things of its kind on a page have, but for as many as have another one:
+    where each of twenty variables is a string, whoever guesses is right."""
+    of: dict[tuple[int, str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for edge in corpus.edges:
+        if edge.value is not None and edge.relation not in _STRUCTURE and edge.relation != "since":
+            key = edge.document, corpus.entities[edge.subject].kind, edge.relation
+            of[key][edge.value.casefold()].append(edge.subject)
+    found = set()
+    for (_, _, relation), values in of.items():
+        common, total = max(values.values(), key=len), sum(map(len, values.values()))
+        if total >= _MANY and len(common) > _MOSTLY * total:
+            found |= {(thing, relation) for thing in common[max(_SOME, total - len(common)) :]}
+    return found
 
 
 def _echoes(corpus: Corpus) -> set[str]:

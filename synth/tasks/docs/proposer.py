@@ -22,6 +22,7 @@ from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.doubts import NOUNS
 from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.families import Item, Items
+from synth.tasks.docs.gate import Gate
 from synth.tasks.docs.joined import JOINED, Joined
 from synth.tasks.docs.shapes import Shapes
 from synth.tasks.docs.spoken import statement_question
@@ -97,6 +98,7 @@ class DocsProposer:
         self._words = Words(self.corpus)
         self.items = Items(self.corpus, self._words, gaps=config.cloze_share > 0)
         self._judge = Judge(self.corpus, search, k=config.k, overlap=config.overlap)
+        self._gate = Gate(self.corpus)
         self._writer = Writer(self.corpus, self._words, self.items, self._judge, config.max_characters)
         self._joined = Joined(self._writer, self.items)
         self.items.add(self._joined.items())
@@ -125,6 +127,8 @@ class DocsProposer:
         draft = self._draft(item, split, generator)
         if isinstance(draft, Failure):
             return _rejection(index, split, Failure(draft.reason, f"{item.family}: {draft.detail}"), "")
+        if (flaw := self._gate.flaw(draft)) is not None:
+            return _rejection(index, split, Failure(Reason.UNNATURAL, f"{item.family}: {flaw}"), draft.question)
         judged = self._judge.run(draft)
         if isinstance(judged, Failure):
             judged = Failure(judged.reason, f"{item.family}: {judged.detail}")

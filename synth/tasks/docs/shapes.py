@@ -23,7 +23,7 @@ from synth.schemas.arrow import arrow_schema
 from synth.schemas.documents import Edge, Entity, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Node
+from synth.schemas.tasks import CheckResult, Hop, Node
 from synth.sources.facts.words import RelationShape, derive_relation, plural_of
 from synth.tasks.contract import CheckConfig, Checked, Failed
 from synth.tasks.docs.checks import Judge
@@ -120,6 +120,7 @@ class Shapes:
 
     def __init__(self, corpus: Corpus, words: Words, items: Items, judge: Judge, stage: str) -> None:
         self._judge, self._words, self._row_of = judge, words, corpus.row_of
+        self._foregone = items.foregone
         self._ordinal = {entity.id: entity.ordinal for entity in corpus.entities}
         edges = _of_one_form(list(_edges(corpus, items)))
         called = [_called(corpus, words, entity.ordinal) for entity in corpus.entities]
@@ -190,6 +191,9 @@ class Shapes:
         walk = draft.walk.model_copy(update={"hops": hops})
         return draft.model_copy(update={"question": f"{opens.group()} {page}{that} {bare}?", "walk": walk})
 
+    def _is_foregone(self, hop: Hop) -> bool:
+        return (self._ordinal.get(hop.source.id, -1), hop.relation) in self._foregone
+
     def _checked(self, drafts: Sequence[Draft]) -> list[Checked | Failed]:
         return [self._one(draft) for draft in drafts]
 
@@ -200,6 +204,11 @@ class Shapes:
         if draft.shape in ("composition", "conjunction") and any(_is_switch(hop.source) for hop in draft.walk.hops):
             plain = CheckResult(check="telling", outcome="failed", detail="a bare yes or no does not identify anything")
             return Failed(draft, (plain,), Reason.UNNATURAL)
+        if draft.shape == "composition" and any(self._is_foregone(hop) for hop in draft.walk.hops):
+            guess = CheckResult(
+                check="telling", outcome="failed", detail="nearly all things of its page have the value"
+            )
+            return Failed(draft, (guess,), Reason.UNNATURAL)
         for check in _CHECKS:
             finding = check(draft, self._proposer.surroundings, self._config.checks)
             results.append(finding.result)

@@ -52,6 +52,7 @@ _OUTSIDE = re.compile(
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w/-]+ ){1,4}"
     r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
+    r"|, and [A-Z][\w.-]* (?:is|are|was|has|can|stands|means|uses|does)\b"
     rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
     r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?\w+ "
     r"(?:is|are|has|have|can|may|must|will|should|would|could|cannot|[a-z]+s)\b"
@@ -62,7 +63,9 @@ _OUTSIDE = re.compile(
 _FOR_YOU = re.compile(r"(?<=lets|elps) you |(?<=llows|ables) you ")
 """Whom a sentence lets do something: that points nowhere."""
 _ENOUGH = 40
-_CONTRAST = re.compile(r"\b(?:whereas|as opposed to|in contrast)\b")
+_CONTRAST = re.compile(
+    r"\b(?:whereas|as opposed to|in contrast)\b|\bwhile (?:the )?[A-Z]\S* (?:is|are|was|has|does|can)\b"
+)
 _LAST_OF = re.compile(r", (?:and|or) (?:the|an?|one)$")
 _RELEASE = re.compile(r".* v?\d+(?:\.\d+)+")
 _GOES_ON = re.compile(
@@ -71,6 +74,7 @@ _GOES_ON = re.compile(
     r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
 )
 """Where a sentence goes on with something else than what it says of its subject."""
+_PARTS = re.compile(r"^(?:an?|the) (?:[\w-]+ ){1,4}?[\w-]+, ")
 _GOES_ON_OF_IT = re.compile(
     r"\band (?:can|may|must|should|will|is|has|does|cannot)\b"
     rf"|, and (?:[a-z]+ly |also )?(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b"
@@ -100,6 +104,9 @@ _OF_STATE = re.compile(
 )
 """A clause that begins like this does not identify the thing it is about."""
 _SAYS_LITTLE = re.compile(
+    r"(?:[a-z]+s (?:an? )?(?:specific|particular|certain|special|different|various|several|many|some|number of|further|"
+    r"(?:two |three )?(?:interesting|useful|nice|important)) [a-z]+s?\b|includes? [a-z]+ing\b"
+    r"|(?:is|are) (?:slightly|somewhat|much|far|a (?:bit|little)) (?:more|less|better)\b)|"
     r"(?:does|(?:shows?|means?|suggests?|implies|imply) that|(?:is|are|was) (?:that|whether)"
     r"|takes? (?:place|effect)|deals?)\b|"
     r"(?:is|are) (?:either|neither|both|essentially|all|any|even|currently|always|typically)\b"
@@ -125,7 +132,7 @@ _VAGUE = frozenset(
 _PREPOSITIONS = frozenset("against via upon without among between per toward towards during".split())
 _PRAISE = frozenset(
     "important appropriate powerful useful suitable good ideal new great perfect key main simple easy nice popular "
-    "valid modern emblematic excellent handy convenient".split()
+    "valid modern emblematic elegant efficient mature robust excellent handy convenient".split()
 )
 """What is only praised, or said to be new, is not told from others."""
 _RANKED = frozenset("minor major special separate different".split())
@@ -150,7 +157,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     sentence may lean on it."""
     if _CONTRAST.search(said.rest) or "â" in said.name:
         return None  # half of a comparison; quotation marks read in another encoding
-    rest, verb = " ".join(_own_clause(without_remarks(said.rest)).split()), said.verb
+    rest, verb = " ".join(_own_clause(without_remarks(said.rest), said.verb).split()), said.verb
     addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
     if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
@@ -192,8 +199,10 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
             return None  # "the layer that the program uses": "Which layer Kiln uses?"
         if noun.split()[-1].endswith("ly") or noun.split()[0] in (_RANKED if relative else _PRAISE):
             return None  # "a simple structure originally developed for mail"
-        if relative:
+        if relative and named:
             return f"Which {noun} {done}?", done
+        if relative:  # a word by its meaning
+            return f"What do you call {rest}?", rest
         if kind["participle"] and article != "the":
             return f"Which {noun} {verb} {done}?", done
         of = rest[len(article) + 1 :]
@@ -224,9 +233,12 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
     return f"{asks} {verb} {rest}?", f"{verb} {rest}"
 
 
-def _own_clause(rest: str) -> str:
+def _own_clause(rest: str, verb: str = "") -> str:
     """What is said up to where the sentence goes on with a reason or another subject, if that is enough."""
     found = next((match for match in _GOES_ON.finditer(rest) if match.start() >= _ENOUGH), None)
+    relative = found is not None and verb in ("is", "are") and found.group() == ", which"
+    if found is not None and relative and _PARTS.search(rest[: found.start()]):
+        return rest  # "a library, written in C and compiled, which the program loads": what defines it comes last
     if found is None or (_LAST_OF.match(found.group()) and ", " in rest[: found.start()]):
         return rest  # the last item of a list is part of it
     return rest[: found.start()]

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from synth.lexicon.reading import document_words
+from synth.schemas.documents import Entity
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.doubts import opens_with_a_noun
 from synth.tasks.docs.english import clause, is_fragment, plain
@@ -35,6 +36,14 @@ _NO_TITLES = frozenset(
     "documentation|readme|notes|summary|description|usage|reference|page|format|general|misc|synopsis|name".split("|")
 )
 """Titles that tell no page from those of other manuals: no question names a page by them."""
+_FILE = re.compile(
+    r".*[./~*%].*|(?:[A-Z][a-z]+)?[a-z]*file|(?:README|LICENSE|COPYING|NEWS|INSTALL|"
+    r"AUTHORS|MANIFEST)",
+    re.DOTALL,
+)
+"""How files are called: with a dot, a slash, or as Makefile and README are."""
+_WITH_VALUE = re.compile(r"\w+[=:]\S*[:=/]\S+")
+"""A name with its value: "tcontext=system_u:object_r"."""
 _ORDINAL = re.compile(r"\d*(?:1st|2nd|3rd|\dth)|#?\d+")
 """Places in a row: what stands there has no name."""
 _LEAST = 3
@@ -89,7 +98,7 @@ _IDENTITY = re.compile(r"(?:is|was) (?:(?:an?|the) |\w+ (?:parameter|option|argu
 _ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ed|al|ar|ive|ous|able|ible|ful|less|ary)")
 _UNCLEAR = re.compile(
     r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also|either|specific (?:for|to)"
-    r"|abbreviation|acronym|synonym|short for)|looks at|refers to|runs as|does|only|has no|are"
+    r"|abbreviation|acronym|synonym|short for|another)|looks at|refers to|runs as|does|only|has no|are"
     r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in"
     r"|(?:accepts|takes) (?:any number of|no|one|two|three|optional|several|many) (?:[a-z]+ )?arguments?$)\b"
 )
@@ -105,6 +114,8 @@ _ACTS = frozenset(
     "shortcut".split()
 )
 """What a command or function may be said to be."""
+_NO_SOFTWARE = frozenset("format protocol standard specification algorithm structure".split())
+"""What no package, and no option, is."""
 _CALLED = frozenset("function method macro procedure routine predicate command operator subroutine".split())
 _OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
 _OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
@@ -142,11 +153,21 @@ class Words:
             or _ORDINAL.fullmatch(found.name)
             or kind in _NO_KINDS
             or ": " in found.name
+            or (kind == "file" and not self._is_file(found))
+            or ("~row" in found.id and _WITH_VALUE.fullmatch(found.name))
             or kind.split()[-1] in _OF_WRITING
             or (kind.isascii() and len(kind) < _LEAST)
             or not re.fullmatch(r"(?:[^\W\d_]|\+)+(?:[ -][^\W\d_]+){0,2}", kind)
             else kind
         )
+
+    def _is_file(self, found: Entity) -> bool:
+        """Whether a thing below a heading on files is one: "config_search" below "Configuration files" is none."""
+        if _FILE.fullmatch(found.name) or found.document < 0:
+            return True
+        name = re.escape(found.name)
+        said = rf"(?<![\w-]){name}[”\"'`]? files?\b|\bfiles? [“\"'`]?{name}(?![\w-])"
+        return re.search(said, self._corpus.text(found.document)) is not None
 
     def is_local(self, entity: int) -> bool:
         found = self._corpus.entities[entity]
@@ -357,6 +378,8 @@ def _may_be(kind: str, noun: str) -> bool:
     """Whether a thing of the kind may be called by the noun: no file is a function, and no command a group."""
     if kind in ("command", "function", "method"):
         return noun == kind or noun in _ACTS
+    if kind in ("package", "plugin", "tool", "utility", "program", "library", "module", "option", "setting"):
+        return noun not in _NO_SOFTWARE
     return kind != "file" or noun == kind or noun not in KINDS
 
 

@@ -152,7 +152,7 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
         ),
         (
             "subject",
-            "Which iron sheet carries the lantern of a harbour?",
+            "What do you call the iron sheet that carries the lantern of a harbour?",
             "lamp plate",
         ),
     ],

@@ -1,0 +1,191 @@
+"""The last look at a question, and what things are called: each of these was asked over a manual once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.identity import derive_generator
+from synth.schemas.rejections import Rejection
+from synth.sources.docs.names import group_kind, page_kind
+from synth.tasks.docs.english import clause
+from synth.tasks.docs.gate import Gate
+from synth.tasks.docs.proposer import Proposed
+from synth.tasks.docs.spoken import statement_question
+from synth.tasks.docs.wording import Words
+from synth.text.subjects import statement
+from tests.tasks.docs.test_docs_proposer import build
+
+LOG = " ".join(f"Version 1.{n} came out. The oven glows at night, version 1.{n}." for n in range(8))
+LAMPS = "".join(f"<dt>LAMP_{n}</dt><dd><p>Holds the color of the lamp in row {n}.</p></dd>" for n in range(2))
+CELLS = "".join(
+    f"<tr><td>jar_{name}</td><td>{'text' if name != 'k' else 'number'}</td>"
+    f"<td>Holds the {name} side of a jar in the cellar.</td></tr>"
+    for name in "abcdefghijkl"
+)
+PAGES = {
+    "changes.html": f"<h1>Release notes</h1><p>{LOG}</p>"
+    "<p>The KilnDoor class opens the kiln for nobody in the hall.</p>",
+    "find.html": "<h1>Lamps</h1><p>A lamp hangs in the hall. Many lamps are red.</p>"
+    f"<p>This page reads an environment variable once. These options are read:</p><dl>{LAMPS}</dl>",
+    "files.html": "<h1>Hall reference</h1><h2>Configuration files</h2>"
+    "<h3>hall_search</h3><p>Looks for the best seat in the hall of the tavern.</p>"
+    "<h3>hall.conf</h3><p>Holds the seats of every guest in the tavern.</p>",
+    "fields.html": "<h1>Vase fields</h1><h2>GlazeField</h2><p>Signature: GlazeField(tint, thick)</p>"
+    "<ul><li>tint - The color of the outer glaze in the evening. Default: red.</li>"
+    "<li>thick - The depth of the inner glaze in the morning. Default: 5.</li></ul>"
+    "<h2>RimField</h2><ul><li>edge - The form of the upper edge in the evening. Default: round.</li>"
+    "<li>width - The breadth of the lower edge in the morning. Default: 7.</li></ul>",
+    "jars.html": "<h1>Jars of the cellar</h1><table><tr><th>Variable</th><th>Type</th><th>Description</th></tr>"
+    f"{CELLS}</table><table><tr><th>Message</th><th>Description</th></tr>"
+    "<tr><td>jar=cellar:left</td><td>The name of the jar that was moved last.</td></tr>"
+    "<tr><td>jar_moved</td><td>The name of the jar that was broken first.</td></tr></table>",
+    "guide.html": "<h1>Guide</h1><h2>Buffers</h2>"
+    "<p>A buffer holds the plates that the cook has washed in the evening.</p>"
+    "<p>A thief takes the plates that the cook has washed through the window.</p>",
+}
+
+
+@pytest.fixture(scope="module")
+def proposer(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    pages = {name: f"<html><head><title>x</title></head><body>{body}</body></html>" for name, body in PAGES.items()}
+    return build(tmp_path_factory.mktemp("gate"), pages).proposer()
+
+
+def kind(proposer: Any, name: str) -> str | None:
+    found = next(entity for entity in proposer.corpus.entities if entity.name == name)
+    noun: str | None = Words(proposer.corpus).noun(found.ordinal)
+    return noun
+
+
+class _Draft:
+    """The words of a draft."""
+
+    answer_parts = ()
+
+    def __init__(self, question: str, answer: str, surface: str = "subject/is", kind: str = "text") -> None:
+        self.question, self.answer, self.surface, self.answer_kind = question, answer, surface, kind
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which option closes the door of the hall when set?", "--shut"),
+        ("Which package is another way to close the doors?", "doors"),
+        ("What covers the first area, by drawing charts?", "Munin"),
+        ("What do you call a type + number of plates?", "array"),
+        ("What tries to open the window of the kitchen at night?", "burglars"),
+        ("What holds the plates of the cook?", "Plates — Kitchen 1.2 documentation"),
+        ("What is often used to wash the plates of the cook?", "empty string"),
+        ("What carries the plates of the cook?", "attackers"),
+        ("Which protocol is supported in the hall for all protocols?", "WebSocket"),
+        ("According to “Guide”, what can change when the hall is closed?", "pointer"),
+        ("What do you call the early closing of the hall?", "nice feature"),
+    ],
+)
+def test_questions_with_a_flaw_are_refused(proposer: Any, question: str, answer: str) -> None:
+    draft: Any = _Draft(question, answer)
+    assert Gate(proposer.corpus).flaw(draft) is not None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What holds the plates that the cook has washed?", "buffer"),
+        ("What holds the plates that the cook has washed?", "washing_up"),
+        ("What do you call a thing in which plates are washed?", "sink"),
+        ("Which option in “Doors + windows” closes the lock in the hall?", "--lock"),
+        ("Which option closes the first door of the hall when the cook has left?", "--shut"),
+    ],
+)
+def test_others_are_asked(proposer: Any, question: str, answer: str) -> None:
+    draft: Any = _Draft(question, answer)
+    assert Gate(proposer.corpus).flaw(draft) is None
+
+
+def test_the_gate_stands_behind_the_families(tmp_path: Path) -> None:
+    prose = build(tmp_path, {"guide.html": f"<html><body>{PAGES['guide.html']}</body></html>"}).proposer()
+    made = [prose.propose(number, "train", derive_generator(3, "docs", number)) for number in range(60)]
+    assert {each.draft.answer for each in made if isinstance(each, Proposed)} == {"buffer"}
+    refused = {each.detail for each in made if isinstance(each, Rejection)}
+    assert refused == {"plain: nothing in the documents is called 'thief'"}
+
+
+def test_lists_of_changes_are_not_asked_about(proposer: Any) -> None:
+    corpus = proposer.corpus
+    assert corpus.row_of["changes.html"] not in corpus.english
+    assert corpus.row_of["guide.html"] in corpus.english
+
+
+def test_names_in_capitals_are_what_their_list_is_a_list_of(proposer: Any) -> None:
+    assert kind(proposer, "LAMP_0") == "option"
+
+
+def test_what_is_no_file_is_not_called_one(proposer: Any) -> None:
+    assert kind(proposer, "hall_search") is None
+    assert kind(proposer, "hall.conf") == "file"
+
+
+def test_bullets_below_a_class_are_its_arguments(proposer: Any) -> None:
+    assert kind(proposer, "tint") == "argument"
+    assert "edge" not in {entity.name for entity in proposer.corpus.entities}
+
+
+def test_a_name_with_its_value_names_nothing(proposer: Any) -> None:
+    assert kind(proposer, "jar=cellar:left") is None
+    assert kind(proposer, "jar_moved") == "message"
+
+
+def test_a_value_that_nearly_all_things_of_a_page_have_is_not_asked_for(proposer: Any) -> None:
+    foregone = proposer.items.foregone
+    names = {proposer.corpus.entities[entity].name for entity, relation in foregone if relation == "type"}
+    assert names == {f"jar_{letter}" for letter in "cdefghijl"}
+    made = [proposer.propose(number, "train", derive_generator(3, "docs", number)) for number in range(400)]
+    asked = " ".join(
+        each.draft.question for each in made if isinstance(each, Proposed) and "type" in each.draft.question
+    )
+    assert "jar_k" in asked
+    assert not [name for name in names if f"the {name} variable" in asked]
+
+
+def test_kinds_by_headings_and_titles() -> None:
+    assert group_kind("ENVIRONMENT VARIABLES") == "environment variable"
+    assert group_kind("Input Variables") == "variable"
+    assert page_kind("Format suffixes") is None
+    assert page_kind("Command prune") is not None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        (
+            "A plate is a thin disc, made of clay and burnt, which is carried by the cook.",
+            "What do you call a thin disc, made of clay and burnt, which is carried by the cook?",
+        ),
+        (
+            "A plate is a thin disc that carries the soup of the guests.",
+            "What do you call a thin disc that carries the soup of the guests?",
+        ),
+        ("Pagination links that are shown in the head of every page, such as the next page.", None),
+        ("Glazing requires many bowls to be ready in the morning of the day.", None),
+        ("Fairwell is slightly more known for plates and bowls of the old kind.", None),
+        ("Fairwell burns plates at night while XMark is burning them in the open.", None),
+        ("Security also includes taking the plates of the hall into the cellar.", None),
+        ("Postix provides two interesting features for handling plates of clay.", None),
+    ],
+)
+def test_sentences(sentence: str, question: str | None) -> None:
+    said = statement(sentence)
+    asked = None if said is None else statement_question(said)
+    assert (asked and asked[0]) == question
+
+
+def test_set_is_an_order_before_attributes() -> None:
+    assert clause("Set attributes and color of the plate.", "x", "code") == (
+        "that sets attributes and color of the plate"
+    )
+    assert clause("Set when the plate of the cook is warm.", "x", "code") == (
+        "that is set when the plate of the cook is warm"
+    )
