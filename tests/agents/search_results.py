@@ -32,7 +32,7 @@ def over_results(clues: list[Any], hits: tuple[Hit, ...], **stand_ins: Any) -> A
         _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)], documents={}, hits=lambda: iter(hits)),
         _hop=lambda clue: None,
     )
-    ways = ("_others", "_name_of", "_known_as", "_refuted", "_line_against", "_line_meeting")
+    ways = ("_others", "_name_of", "_known_as", "_refuted", "_outlived", "_line_against", "_line_meeting")
     for name in (*ways, "shown_to_fail", "shown_to_meet", "better_result"):
         setattr(chooser, name, partial(getattr(GoldResults, name), chooser))
     chooser.__dict__.update(stand_ins)

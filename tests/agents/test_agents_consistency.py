@@ -320,6 +320,28 @@ def test_a_page_may_be_opened_under_any_of_its_names() -> None:
         assert (Flaw.OTHER in {one.flaw for one in seen}) is flawed, document
 
 
+@pytest.mark.parametrize("name", ["University of Orl", "Orl University", "Orl Museum"])
+def test_a_page_is_spoken_of_by_its_own_name_or_by_that_of_a_link(name: str) -> None:
+    calls = [
+        ToolCall(id="a", name="search", arguments={"query": "Orl"}),
+        ToolCall(id="b", name="open", arguments={"document": "university/orl"}),
+    ]
+    shown = [
+        "[Orl University](university/orl)",
+        "[University of Orl](university/orl), page 1 of 1\n\n# University of Orl",
+    ]
+    history = tuple(
+        Step(
+            turn=Turn(thought="I look.", calls=(call,)),
+            results=(ToolResult(call_id=call.id, name=call.name, content=text),),
+        )
+        for call, text in zip(calls, shown, strict=True)
+    )
+    end = Step(turn=Turn(thought=f"The page on {name} does not say.", answer="Ada"), results=())
+    seen = inconsistencies(Prompt(system="", question="Who?", tools=()), (*history, end))
+    assert (Flaw.PAGE in {one.flaw for one in seen}) is (name == "Orl Museum")
+
+
 def test_a_possibility_that_is_confirmed_at_once_comes_from_the_first_list() -> None:
     """The list that confirms it is another one: of that, nothing is left out."""
 

@@ -171,6 +171,15 @@ def test_the_line_that_states_what_is_asked_for_is_the_claim() -> None:
     assert found.claim.text == "It had 14,026 of them."
 
 
+def test_what_a_text_takes_as_known_is_not_what_it_doubts() -> None:
+    page = _document(
+        "A theory. It starts from what is known: Ada was born in Keld. So Ada knew Cy. The essay calls it a conjecture."
+    )
+    found = doubt_about(page, "born in Keld", "Keld", {}, lambda line: "born in" in line.text)
+    assert found is not None
+    assert found.claim.text == "So Ada knew Cy."
+
+
 def test_a_page_that_keeps_to_what_it_says_is_said_to() -> None:
     state: Any = SimpleNamespace(
         reading=SimpleNamespace(clues=[SimpleNamespace(cue="lies in")], question="Where?"),

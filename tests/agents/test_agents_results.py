@@ -142,6 +142,48 @@ def test_another_number_of_metres_refutes() -> None:
     assert GoldResults._refuted(chooser, 0, "512 metres", high) is None
 
 
+def test_who_died_long_after_was_not_born_then() -> None:
+    clues = conditions({"name": "Whallby"}, {"name": "in the eighteenth century", "value": True})
+    clues[1].span = ("1701-01-01", "1800-12-31")
+    hits = tuple(
+        Hit(name, name, f"On 7 April {year}, {name} died in Whallby.")
+        for name, year in (("Drea", 2004), ("Thoal", 1854))
+    )
+    born = SimpleNamespace(relation="birth_date", forward=False)
+    chooser = over_results(
+        clues,
+        hits,
+        _hop=lambda clue: born if clue else None,
+        _says=lambda clue, line, **ends: bool(clue) and states(line.text, "birth_date", False, **ends),
+    )
+    assert chooser.shown_to_fail(0, "Drea") is not None
+    assert chooser.shown_to_fail(0, "Thoal") is None
+
+
+def test_a_result_that_uses_another_name_is_known_by_it_once_that_was_read() -> None:
+    clues = conditions({"name": "Numika Yemichi"}, {"name": "73 minutes", "value": True})
+    hit = Hit("The Fountain", "f/fountain", "The Fountain runs for 73 minutes. It features Numika Kinaro Yemichi.")
+    actor = SimpleNamespace(
+        relation="starring",
+        source=SimpleNamespace(name="Numika Yemichi", aliases=("Numika Kinaro Yemichi",)),
+        target=SimpleNamespace(document_id="f/fountain"),
+    )
+    chooser = over_results(
+        clues,
+        (hit,),
+        _hop=lambda clue: actor,
+        _all_hops=lambda clue: [actor],
+        _folder=lambda hop: "f",
+        _off_the_walk=lambda clue: False,
+        _says=lambda clue, line, **ends: "features" in line.text,
+    )
+    chooser.tells = partial(GoldResults.tells, chooser)
+    assert not chooser.tells(0, "Numika Yemichi", hit)
+    text = "Numika Yemichi (full name Numika Kinaro Yemichi) was an actor."
+    chooser._seen.documents["p/numika"] = page_of("p/numika", "Numika Yemichi", text)
+    assert chooser.tells(0, "Numika Yemichi", hit)
+
+
 def test_what_stands_on_a_list_was_not_opened_for_another_name() -> None:
     """Its page may have another name than the list gave it ("Gangani Tisumo Ladanda")."""
     page, put_aside = page_of("p/ladanda", "Gangani Ladanda", "Gangani Ladanda died in Rukaka."), []

@@ -14,9 +14,11 @@ from enum import StrEnum
 from synth.agents.contract import History, Prompt
 from synth.agents.grounding.claims import unlike, wrong_matches
 from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, named_in, pattern, says
+from synth.agents.scripted.matching import short
 from synth.agents.scripted.phrases import PHRASES
 from synth.environments.contract import ToolCall
 from synth.environments.observed import observe
+from synth.environments.shown import Page
 from synth.text.words import fold
 
 __all__ = ["Flaw", "Inconsistency", "inconsistencies", "poor_reason"]
@@ -346,8 +348,10 @@ def _unspoken(run: SaidRun) -> Iterator[Inconsistency]:
             goes_on = any(_inside(other, shown.about) for other in run.history[number + 1].turn.calls)
             if goes_on or says(("give_up", "answer_guess"), after[0].thought) is not None:
                 continue
+            own = shown.title if isinstance(shown, Page) else title  # a link may have called it something else
             if any(
                 named_in(turn.bare, title)
+                or named_in(turn.bare, short(own))
                 or texts & set(turn.quotes)
                 or any(named_in(turn.thought, item.relation) for item in shown.relations)
                 for turn in after

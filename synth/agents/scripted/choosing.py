@@ -201,9 +201,6 @@ class GraphChooser(Chooser, Protocol):
     def members(self, clue: int, ends: Sequence[Far]) -> Sequence[Far]:
         """All that answer a clue that asks for all."""
 
-    def shortcut(self, clue: int, entity: str) -> bool:
-        """Whether to ask an entity for a relation that was found at another one of its kind."""
-
     def meets(self, clue: int, name: str, candidate: Value, ends: Sequence[Far], *, source: bool) -> Far | None:
         """The fact by which ``candidate`` meets a condition, if one does. ``source``: they are facts of the clue's
         start, and the candidate must be among their far ends; else they are facts of the candidate."""

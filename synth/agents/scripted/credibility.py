@@ -26,6 +26,8 @@ _MARKS = re.compile("|".join(phrases("doubts")["marks"]), re.IGNORECASE)
 """Words by which a text in plain English says that it should be taken with care."""
 _UPHELD = re.compile("|".join(phrases("doubts")["upheld"]), re.IGNORECASE)
 """Words with which a text stands by a claim that was challenged."""
+_PREMISE = re.compile("|".join(phrases("doubts")["premises"]), re.IGNORECASE)
+"""Words with which a text says what it takes as known, to argue from it."""
 _FITS = 0.25
 """How well a sentence must fit the words of the question to be what a page says about it."""
 
@@ -63,9 +65,10 @@ def doubt_about(
     at = next((n for n, sentence in enumerate(sentences) if _MARKS.search(sentence.text)), None)
     if at is None:
         return None
-    fits = [0.0 if n == at else similarity(cue, s.text, lexicon, (name,)) for n, s in enumerate(sentences)]
+    known = [n == at or _PREMISE.search(s.text) is not None for n, s in enumerate(sentences)]
+    fits = [0.0 if known[n] else similarity(cue, s.text, lexicon, (name,)) for n, s in enumerate(sentences)]
     told = range(1, at) if at > 1 else range(len(sentences))  # what a text opens with says what it is about
-    stated = [n for n in range(len(sentences)) if n != at and states(sentences[n])]
+    stated = [n for n in range(len(sentences)) if not known[n] and states(sentences[n])]
     if stated:
         return Doubt(sentences[stated[0]], sentences[at])
     best = max(told, key=lambda n: (fits[n], -n))

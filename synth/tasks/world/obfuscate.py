@@ -38,9 +38,18 @@ _TESTED = 8
 
 
 def obfuscated(
-    view: WorldView, steps: Sequence[WalkStep], shape: Shape, split: Split, level: int, rng: np.random.Generator
+    view: WorldView,
+    steps: Sequence[WalkStep],
+    shape: Shape,
+    split: Split,
+    level: int,
+    rng: np.random.Generator,
+    most: int | None = None,
 ) -> Draft | None:
     """A composition or conjunction of ``steps`` at a level of 1 to 3; None when it can't be put so.
+
+    Args:
+        most: Things at most to which what is described may lead, where a value that is named can't be searched for.
 
     Raises:
         ValueError: no such level, or a shape that is neither.
@@ -51,7 +60,7 @@ def obfuscated(
         web = _chain(view, steps, split, level, rng)
         base = "chain"
     elif shape == "conjunction":
-        web = _joint(view, steps, split, level, rng)
+        web = _joint(view, steps, split, level, rng, most)
         base = "both"
     else:
         raise ValueError(f"a {shape} has no levels of obfuscation")
@@ -113,7 +122,7 @@ def _along(view: WorldView, web: Sequence[Thread]) -> Callable[[int], set[int]]:
 
 
 def _joint(
-    view: WorldView, steps: Sequence[WalkStep], split: Split, level: int, rng: np.random.Generator
+    view: WorldView, steps: Sequence[WalkStep], split: Split, level: int, rng: np.random.Generator, most: int | None
 ) -> _Web | None:
     target = steps[0].target
     if any(step.target != target for step in steps):
@@ -135,7 +144,10 @@ def _joint(
             if not all(view.graph.is_value(other.source) for other in rest):
                 continue  # who is given a name starts there: then the description is no way to the answer
             pool = _meet(view, rest)
-            fitting = _along(view, [*found, Thread(step)])(found[0].step.source) & pool
+            led = _along(view, [*found, Thread(step)])(found[0].step.source)
+            if most is not None and len(led) > most:
+                continue
+            fitting = led & pool
             # Whatever else the others fit must have such a source too: else it is not the description that decides.
             rivals = [node for node in pool - {target} if ends_of(view, node, step.relation, not step.forward)]
             if fitting == {target} and rivals:

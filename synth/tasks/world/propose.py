@@ -230,7 +230,8 @@ class WorldProposer:
         """None when the walk can't be put at the plan's level of obfuscation: another may."""
         if plan.level:
             rng = derive_generator(seed, "world_tasks", "obfuscation", plan.index, attempt)
-            return obfuscated(self.view, steps, plan.shape, plan.split, plan.level, rng)
+            most = _TESTED if self._config.environment == "graph" else None
+            return obfuscated(self.view, steps, plan.shape, plan.split, plan.level, rng, most)
         rng = derive_generator(seed, "world_tasks", "words", plan.index)
         if plan.tail:
             step = self._tail(plan, steps, rng)

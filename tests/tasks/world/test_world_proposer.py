@@ -24,6 +24,7 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import same_question
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.lookups import SAME_EVENT, ends_of
+from synth.tasks.world.view import WorldView
 from synth.tasks.world.words import world_words
 
 PROVENANCE = Provenance(
@@ -189,6 +190,22 @@ def test_in_a_graph_no_more_are_tested_one_by_one_than_a_run_has_room_for(small_
         fans = [fan for task in accepted(proposer.propose(range(80), 9)) for fan in only_name(small_world, task)]
         most[environment] = max(fans)
     assert most["graph"] <= 12 < most["search"]
+
+
+def test_in_a_graph_what_is_described_leads_to_few_as_well(small_world: SmallWorld) -> None:
+    view, most = small_world.proposer().view, {}
+    for environment in ("search", "graph"):
+        proposer = small_world.proposer(shapes={"conjunction": 1.0}, obfuscation={2: 1.0}, environment=environment)
+        most[environment] = max(led_to(view, small_world, task) for task in accepted(proposer.propose(range(200), 9)))
+    assert most["graph"] <= 12 < most["search"]
+
+
+def led_to(view: WorldView, small_world: SmallWorld, task: Task) -> int:
+    """How many things the two hops of a description lead to."""
+    ids = small_world.entities.column("id").to_pylist()
+    first, second = (hop for hop in task.walk.hops if hop.source.document_id is not None)
+    at = ends_of(view, ids.index(first.source.id), first.relation, first.forward)
+    return len({end for one in at for end in ends_of(view, one, second.relation, second.forward)})
 
 
 def only_name(small_world: SmallWorld, task: Task) -> Iterator[int]:

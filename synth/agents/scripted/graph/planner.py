@@ -260,8 +260,8 @@ class GraphPlanner(GraphNarration):
         return any(end.name in settled for end in fan.ends())
 
     def _known_way(self, number: int, entity: str, *, source: bool) -> Listed | None:
-        """The relation by which other things of the kind of ``entity`` were asked for this clue, if that is a way to
-        go for it without a look at its own relations."""
+        """The relation by which other things of the kind of ``entity`` were asked for this clue, if there is one and
+        ``entity`` is not known to lack it."""
         clues = self.state.reading.clues
         unknown = clues[number].source if source else clues[number].target
         others: list[str | None] = []
@@ -278,8 +278,7 @@ class GraphPlanner(GraphNarration):
             read = [item for label, item in relations.items() if (str(other), label) in self.seen.fans]
             chosen = self.chooser.relation(number, str(other), read, source=source) if read else None
             if chosen is not None:
-                tried = (entity, chosen.relation) in self.seen.missing
-                return None if tried or not self.chooser.shortcut(number, entity) else chosen
+                return None if (entity, chosen.relation) in self.seen.missing else chosen
         return None
 
     def objects(self, unknown: int, kind: str) -> bool:

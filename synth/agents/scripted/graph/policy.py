@@ -118,9 +118,6 @@ class GraphReadingChooser(ErrorInjection):
             return list(kept)
         return list(ends)
 
-    def shortcut(self, clue: int, entity: str) -> bool:
-        return True
-
     def meets(self, clue: int, name: str, candidate: Value, ends: Sequence[Far], *, source: bool) -> Far | None:
         asked = self._state.reading.clues[clue]
         found = fact_that_meets(asked, name, candidate, ends, source=source)

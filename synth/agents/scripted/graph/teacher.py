@@ -138,10 +138,6 @@ class GraphGoldChooser(GoldChooser):
         # All that the relation leads to belong, whether or not a further condition will strike them.
         return list(ends)
 
-    def shortcut(self, clue: int, entity: str) -> bool:
-        hops = self._all_hops(clue)
-        return any(entity in (end.id, end.document_id) for hop in hops for end in (hop.source, hop.target))
-
     def meets(self, clue: int, name: str, candidate: Value, ends: Sequence[Far], *, source: bool) -> Far | None:
         # A candidate that is wrong may meet this condition all the same: another one tells.
         found = fact_that_meets(self._state.reading.clues[clue], name, candidate, ends, source=source)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from synth.agents.scripted.matching import content_stems, quotable, same_name, similarity
 from synth.agents.scripted.options import Option, holds, options_in
 from synth.agents.scripted.pages.gold_turning import GoldPageTurning
-from synth.agents.scripted.pages.speaking import speaks_of, within
+from synth.agents.scripted.pages.speaking import speaks_of, values_in, within
 from synth.agents.scripted.seen import SeenDocument
 from synth.environments.passages import Passage
 from synth.schemas.documents import ValueKind
@@ -37,9 +37,16 @@ class Says(Protocol):
     ) -> bool | None: ...
 
 
+_LIVES_ON = {"birth_date": ("death_date", 110)}
+"""What follows a date on the same page, and how many years later at most: who died in 2004 was not born in 1790."""
+
+
 class GoldReading(GoldPageTurning):
     says: Says | None = None
     """Knows how pages word relations; without it, likeness of words decides."""
+
+    def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
+        raise NotImplementedError("what weighs results knows it")
 
     def _says(self, clue: int, sentence: Passage, **ends: str | bool) -> bool | None:
         """Whether a sentence states what is behind the clue, of whatever it is about; None where that is not known."""
@@ -112,6 +119,7 @@ class GoldReading(GoldPageTurning):
                 and one.document.rpartition("/")[0] == folder
                 and one.text not in known
                 and not self._state.is_dismissed(clue, one.text, one.document)
+                and self.shown_to_fail(clue, one.document) is None
             ]
         return max(found, key=lambda one: one[0])[1] if found else None
 
@@ -155,7 +163,7 @@ class GoldReading(GoldPageTurning):
             return None
         stated = [s for s in sentences if self._says(clue, s, of_target=True, alone=True)]
         if not stated:
-            return None
+            return self._outlived(clue, sentences)
         if asked.span is not None:
             return None if any(within(s, asked.span) for s in stated) else stated[0]
         place = self._state.place(name)
@@ -172,6 +180,16 @@ class GoldReading(GoldPageTurning):
             return None if any(holds(s.text, name) for s in stated) else stated[0]
         # Names vary ("the University of Nonur"): one that shares a word with the clue's may be the same thing.
         return None if any(wanted & content_stems(s.text) for s in stated) else stated[0]
+
+    def _outlived(self, clue: int, sentences: Sequence[Passage]) -> Passage | None:
+        """The line with a later date than anybody lives to see who meets the clue."""
+        span, hop, says = self._state.reading.clues[clue].span, self._hop(clue), self.says
+        later, years = _LIVES_ON.get(hop.relation, ("", 0)) if hop is not None else ("", 0)
+        if span is None or hop is None or says is None or not later or not all(end[:4].isdigit() for end in span):
+            return None
+        lived = (f"{int(span[0][:4]):04}-01-01", f"{int(span[1][:4]) + years:04}-12-31")
+        lines = [s for s in sentences if says(s.text, later, hop.forward, of_target=True) and values_in(s)]
+        return next((s for s in lines if not within(s, lived)), None)
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         asked, place = self._state.reading.clues[clue], self._state.place(name)

@@ -120,9 +120,12 @@ class GoldResults(GoldReading):
     def _known_as(self, clue: int, name: str) -> list[str]:
         """``name``, and other names that something shown has beside it ("also called Branholm University")."""
         hop = self._hop(clue)
-        other = () if hop is None else (one for one in (hop.source.name, *hop.source.aliases) if one != name)
-        hits = [hit.text for hit in self._seen.hits()]
-        return [name, *(one for one in other if any(one in text and name in text for text in hits))]
+        other = [] if hop is None else [one for one in (hop.source.name, *hop.source.aliases) if one != name]
+        if not other:
+            return [name]
+        pages = (page for page in self._seen.documents.values() if same_name(page.title, name))
+        texts = [hit.text for hit in self._seen.hits()] + [s.text for page in pages for s in page.sentences()]
+        return [name, *(one for one in other if any(one in text and name in text for text in texts))]
 
     def _name_of(self, clue: Clue) -> str:
         """What a clue starts from, as far as that is known."""
@@ -136,7 +139,10 @@ class GoldResults(GoldReading):
         if hop is None or not name or hit.document.rpartition("/")[0] != self._folder(hop) or self._off_the_walk(clue):
             return False
         lines = passages_of(hit.text, hit.document, hit.title, 0)
-        return any(holds(s.text, name) and self._says(clue, s, source=name, of_target=True) for s in lines)
+        names = self._known_as(clue, name)
+        return any(
+            holds(s.text, one) and self._says(clue, s, source=one, of_target=True) for s in lines for one in names
+        )
 
     def disputes(self, clue: int, name: str, end: str, hit: Hit) -> Passage | None:
         hop, says = next(iter(self._all_hops(clue)), None), self.says

@@ -169,11 +169,9 @@ class PageReader(Queries):
         if line is not None and not common and quotable(line.text):
             quote = line.text.strip("… ").replace('"', "”")
             first = ("in_results", {"title": option.text, "quote": quote})
-        before = (
-            {one: places.get(one) for one in untried[: untried.index(option.text)]} if option.text in untried else {}
-        )
+        rest = {one: places.get(one) for one in untried if one != option.text}
         if rivals and again:
-            self._begin_with(number, option.text, before, *first)
+            self._begin_with(number, option.text, rest, *first)
             self.note("candidate_next", option.text)
             return []
         self.want(self.state.reading.clues[number])
@@ -190,7 +188,7 @@ class PageReader(Queries):
             self.say_kind(option, others)
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
-        self._begin_with(number, option.text, before, *first)
+        self._begin_with(number, option.text, rest, *first)
         self.note("candidate" if rivals else "found", option.text)
         return []
 

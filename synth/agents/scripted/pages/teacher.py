@@ -91,7 +91,12 @@ class PageGoldChooser(GoldResults):
         # Passing over a result that states it would mean knowing what was never read.
         likely = [hit for hit in alike if self._seems(clue, name, hit)][: self._config.rivals]
         likely += [h for h in hits if h not in gold and h not in likely and self.tells(clue, name, h)]
-        likely = [hit for hit in likely if self._line_against(clue, hit) is None]
+        listed = self._state.members.get(self._state.reading.clues[clue].target, [])
+        likely = [
+            hit
+            for hit in likely
+            if self._line_against(clue, hit) is None and not any(holds(hit.title, one.name) for one in listed)
+        ]
         other = self._detour(clue, alike) if not likely else None
         return [*gold, *likely, *([other] if other is not None else [])]
 
