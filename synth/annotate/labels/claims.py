@@ -34,14 +34,15 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _PUTS = re.compile(
     r"\b(?:I (?:can |will |now )?(?:add|list|include)|one of them|among them|one more|another one"
     r"|counts? .+ in\b|(?:onto?|on|to) (?:the|my) list|belongs? (?:here|on|to)|(?:named|listed) here (?:is|are)"
-    r"|the list now has|all of these (?:count|fit))",
+    r"|the list now has|all of these (?:count|fit)|I have .+ for the list)",
     re.IGNORECASE,
 )
 _TAKES_OFF = re.compile(
     r"\b(?:rules? out|ruled out|(?:can't|cannot|can not) be|it (?:is not|isn't)|no longer consider"
-    r"|off (?:the|my) list|cross(?:es)? off|take out|put aside|let go of|I drop|discard"
+    r"|off (?:the|my) list|cross(?:es)? off|take out|(?:set|put) aside|let go of|I drop|discard"
     r"|(?<!nothing )speaks against|so much for|no further at|(?:not go on|done) with|out goes|let – go"
-    r"|give up on|ends it for|no match|(?<=– )(?:fails|is out))\b",
+    r"|leaves out –|list loses|no longer on the list|no place on the list|so I leave –|no: not –"
+    r"|give up on|ends it for|no match|(?<=– )(?:fails|is out|does not fit(?=\.)))",
     re.IGNORECASE,
 )
 _CLOSES = re.compile(

@@ -119,6 +119,9 @@ def test_lists_are_followed_in_every_wording_of_the_scripted_agents() -> None:
     for phrase in PHRASES["members"]:
         claims = false_claims(COUNT, counting(f"{phrase.format(found=names)} Nothing else turns up."), None)
         assert claims == (), phrase
+    for phrase in PHRASES["member"]:
+        said = " ".join(phrase.format(found=name) for name in names.split("; "))
+        assert false_claims(COUNT, counting(f"{said} Nothing else turns up."), None) == (), phrase
     for phrase in PHRASES["complete"]:
         claims = false_claims(COUNT, counting(f"I add Jon Maak. {phrase.format(found='Orl Academy')}"), None)
         assert [claim.why for claim in claims] == ["closes the list without Ilse Brandt, Edda Torrin"], phrase
