@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -64,7 +65,7 @@ class Record(Look):
     each: str | None = None
     """For values (JSON, or rows as Python prints them), in place of a pattern: the way to the things,
     ``entities[].observations[]``. Parts are the plain fields passed on the way, and ``item`` for a list of plain
-    values."""
+    values. ``*column[]`` are all lists of an object, and ``column`` is the key of each."""
     names: str | None = None
     """The part by which people name it: it must name one thing only. None = it is not named by anything."""
     about: tuple[str, ...] = ()
@@ -290,6 +291,11 @@ def _walk(value: Any, way: list[str], parts: Parts) -> Iterator[Parts]:
         yield parts
         return
     name, listed = way[0].removesuffix("[]"), way[0].endswith("[]")
+    if name.startswith("*"):
+        for key, items in value.items() if isinstance(value, dict) else ():
+            for item in items if isinstance(items, list) else ():
+                yield from _walk(item, way[1:], parts | {name[1:]: key})
+        return
     inner = value.get(name) if isinstance(value, dict) and name else value
     if listed:
         for item in inner if isinstance(inner, list) else ():
@@ -308,14 +314,26 @@ def probe_calls(book: Book, look: Looking) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _expanded(book: Book, probe: Look, look: Looking) -> Iterator[dict[str, Any]]:
-    slots = sorted({slot for slot, _ in holes(probe.arguments)})
-    if not slots:
-        yield probe.arguments
+    filler = Filler(book, look, np.random.default_rng(0))
+    for bound in islice(_bindings(filler, probe.arguments, {}), _MOST_PROBES):
+        filler.bound = bound
+        yield filler.fill(probe.arguments)
+
+
+def _bindings(filler: Filler, value: Any, bound: dict[str, Parts]) -> Iterator[dict[str, Parts]]:
+    """Everything that the holes of ``value`` may stand for: things that hang below others for each of those."""
+    book = filler.book
+    slot = next((slot for slot, _ in holes(value) if slot not in bound), None)
+    if slot is None:
+        yield bound
         return
-    (slot,) = slots  # one is enough, and bounded
-    record = book.records[slot]
-    shown = look(record.tool, record.arguments)
-    nothing = Filler(book, look, np.random.default_rng(0))
-    for parts in list(things(record, shown.content))[:_MOST_PROBES]:
-        nothing.bound = {slot: parts}
-        yield nothing.fill(probe.arguments)
+    record = book.records.get(slot)
+    if record is None:
+        for word in (*book.new.get(slot, ()), *book.words.get(slot, ())):
+            yield from _bindings(filler, value, bound | {slot: dict(word) if isinstance(word, dict) else {"": word}})
+        return
+    for outer in _bindings(filler, record.arguments, bound):
+        filler.bound = outer
+        shown = filler.look(record.tool, filler.fill(record.arguments))
+        for parts in list(things(record, shown.content)):
+            yield from _bindings(filler, value, outer | {slot: parts})

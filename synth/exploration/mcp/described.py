@@ -7,28 +7,42 @@ it is plainer than a written one: "write a note under a title, with “Tides” 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from synth.environments.mcp.environment import McpEnvironment
 from synth.errors import InputError
+from synth.exploration.mcp.below import below
 from synth.exploration.mcp.book import Book, Look, Move, Record, things
-from synth.exploration.mcp.listings import Listing, listings, squeezed, words_of
+from synth.exploration.mcp.listings import Listing, fullest, is_plain, is_worth, listings, squeezed, verb_of, words_of
+from synth.exploration.mcp.plain_lists import group_arguments, plain_listings
 from synth.exploration.mcp.reading import value_of
 from synth.exploration.mcp.signatures import Signature, signature_of
-from synth.exploration.mcp.survey import SAMPLES, Survey, seems_to_read, told, tried
-from synth.exploration.mcp.trials import Call, typed
-from synth.exploration.mcp.wording import about_thing, asks_of, phrase, questions_of, questions_on_thing, setting_of
+from synth.exploration.mcp.slots import Slots, is_free
+from synth.exploration.mcp.survey import Survey, seems_to_read, told, tried
+from synth.exploration.mcp.trials import Call
+from synth.exploration.mcp.wording import (
+    about_thing,
+    asks_of,
+    phrase,
+    questions_of,
+    questions_on_thing,
+    setting_of,
+    setting_of_tool,
+)
 from synth.lexicon.reading import phrases
 
 __all__ = ["described_book"]
 
 _LINE = re.compile(r"^(?P<key>[A-Za-z][A-Za-z _-]{1,30}): (?P<value>\S.{0,60})$", re.MULTILINE)
+_SETS = frozenset(phrases("word_lists")["setting_verbs"])
+_OF_VALUES = frozenset(phrases("word_lists")["of_values"])
+_OF_DISPATCH = frozenset(phrases("word_lists")["of_dispatch"])
 _MOST = 12
 """Values of a slot that are looked at as probes."""
-_NO_CHOICES = frozenset(phrases("word_lists")["no_choices"])
 _NOT_ASKED = frozenset(phrases("word_lists")["not_asked"])
-_NUMBERS = ("1", "2", "3", "5", "8")
 
 
 def described_book(environment: McpEnvironment, found: Survey, hints: Mapping[str, Sequence[str]]) -> Book:
@@ -41,23 +55,29 @@ def described_book(environment: McpEnvironment, found: Survey, hints: Mapping[st
         InputError: no tool shows the state, or nothing can be asked for.
     """
     signatures = {tool.name: signature_of(tool) for tool in environment.tools()}
+    unread = [signatures[name] for name in found.writes if seems_to_read(environment, name)]
+    found = tried(environment, found, {one.name: [(one.name, one.look({}))] for one in unread if not one.required})
     bare: list[Call] = [(name, signatures[name].look({})) for name in found.reads if not signatures[name].required]
-    listed = listings(told(environment, bare))
-    slots = _Slots(hints, listed)
-    unread = (signatures[name] for name in found.writes if seems_to_read(environment, name))
-    found = tried(environment, found, {tool.name: calls for tool in unread if (calls := slots.calls(tool))})
+    answers = told(environment, bare)
+    plain = plain_listings(answers, lambda tool, keys: _grouped(environment, signatures[tool], keys))
+    slots = Slots(hints, [*listings(answers), *_of_tools(plain, signatures)])
+    found = tried(environment, found, _untried(environment, found, signatures, slots))
+    under = [one for name in found.reads for one in below(environment, signatures[name], slots)]
+    if under:
+        slots.listed = fullest([*slots.listed, *under])
+        found = tried(environment, found, _untried(environment, found, signatures, slots))
     moves: list[Move] = []
-    for name in found.writes:
-        moves += _doings(environment, signatures[name], slots)
-    for listing in listed:
-        slot = slots.of(listing)
-        for field in listing.asked():
-            values = [thing[field] for thing in listing.things if field in thing]
-            asks = questions_on_thing(field, values, listing, f"{{{slot}.{listing.name}}}")
-            moves.append(Move(answer=f"{{{slot}.{field}}}", asks=asks))
-    probes = [probe for name in found.reads for probe in _probes(signatures[name], slots, found.reads[name])]
     for name, samples in found.reads.items():
         moves += _findings(environment, signatures[name], slots, [content for _, content in samples])
+    for name in found.writes:
+        if not seems_to_read(environment, name):
+            moves += _doings(environment, signatures[name], slots)
+    for listing in slots.listed:
+        for field in listing.asked():
+            values = [thing[field] for thing in listing.things if field in thing]
+            asks = questions_on_thing(field, values, listing, slots.spoken(listing))
+            moves.append(Move(answer=slots.hole(listing, field), asks=asks))
+    probes = [probe for name in found.reads for probe in _probes(signatures[name], slots, found.reads[name])]
     if not probes:
         raise InputError("no tool is seen to show the servers' state", where="source.servers", mend="give a book")
     if not moves:
@@ -72,115 +92,50 @@ def described_book(environment: McpEnvironment, found: Survey, hints: Mapping[st
     )
 
 
-class _Slots:
-    """Words by argument, a name of its own for each set of choices; and the things that are listed."""
-
-    def __init__(self, hints: Mapping[str, Sequence[str]], listed: Sequence[Listing] = ()) -> None:
-        self.hints = hints
-        self.listed = listed
-        self.words: dict[str, tuple[str | dict[str, str], ...]] = {}
-        self.records: dict[str, Record] = {}
-
-    def of(self, listing: Listing) -> str:
-        """The slot of one of its things."""
-        return self.keep(listing.record, "_".join(listing.noun.split()))
-
-    def keep(self, record: Record, name: str) -> str:
-        slot = re.sub(r"[^a-z]+", "_", name.lower()).strip("_") or "thing"
-        while slot in self.words or self.records.get(slot, record) != record:
-            slot += "_x"
-        self.records[slot] = record
-        return slot
-
-    def thing(self, tool: Signature) -> tuple[Listing, dict[str, str]] | None:
-        """The list of which the tool takes one, and the fields that its arguments are: those that take the most."""
-        best: tuple[Listing, dict[str, str]] | None = None
-        for listing in self.listed:
-            fields = {
-                name: field
-                for name in tool.required
-                if name not in self.hints and (field := listing.field_of(name, tool.name)) is not None
-            }
-            if fields and (best is None or len(fields) > len(best[1])):
-                best = listing, fields
-        return best
-
-    def calls(self, tool: Signature) -> list[Call]:
-        """Calls of a tool that takes nothing but what is listed, for the first few things."""
-        listing, fields = self.thing(tool) or (None, {})
-        if listing is None or len(fields) != len(tool.required):
-            return []
-        given = [{name: one[field] for name, field in fields.items()} for one in listing.things[:SAMPLES]]
-        return [(tool.name, tool.look(typed(one, tool.tool.parameters))) for one in given]
-
-    def arguments(self, tool: Signature) -> dict[str, Any] | None:
-        """A template of the required arguments; None where there are no words for one."""
-        listing, fields = self.thing(tool) or (None, {})
-        given = {name: f"{{{self.of(listing)}.{field}}}" for name, field in fields.items()} if listing else {}
-        return self._filled(tool.tool.parameters, given)
-
-    def _filled(self, schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any] | None:
-        properties = schema.get("properties", {})
-        found = dict(given)
-        for name in schema.get("required", ()):
-            value = given.get(name) or self.value(name, properties.get(name, {}))
-            if value is None:
-                return None
-            found[name] = value
-        return found
-
-    def value(self, name: str, schema: Mapping[str, Any]) -> Any:
-        """A template of one argument."""
-        kind = schema.get("type")
-        if "enum" in schema:
-            plain = [str(value) for value in schema["enum"] if isinstance(value, str)]
-            return self._hole(name, [value for value in plain if value not in _NO_CHOICES] or plain)
-        if kind == "array":
-            item = self.value(name, schema.get("items", {}))
-            return None if item is None else [item]
-        if kind == "object":
-            return self._filled(schema, {})
-        if kind == "boolean":
-            return self._hole(name, ["true", "false"])
-        known = self.hints.get(name) or next((values for one in self.listed if (values := one.values_of(name))), ())
-        if kind in ("integer", "number"):
-            return self._hole(name, list(known or _NUMBERS))
-        return self._hole(name, list(known))
-
-    def _hole(self, name: str, values: Sequence[str]) -> str | None:
-        if not values:
-            return None
-        plain = re.sub(r"[^a-z]+", "_", "_".join(words_of(name))).strip("_") or "value"
-        slot = plain
-        while slot in self.records or (slot in self.words and self.words[slot] != tuple(values)):
-            slot += "_x"
-        self.words[slot] = tuple(values)
-        return f"{{{slot}}}"
-
-
-def _doings(environment: McpEnvironment, tool: Signature, slots: _Slots) -> Iterator[Move]:
+def _doings(environment: McpEnvironment, tool: Signature, slots: Slots) -> Iterator[Move]:
     """What may be asked of a tool that writes."""
-    arguments = slots.arguments(tool)
+    about = slots.alike(tool)
+    for thing in about:
+        yield from _doings_on(environment, tool, slots, thing)
+    arguments = slots.arguments(tool) if not about else None
     if not arguments:
         return
-    what, thing = phrase(environment, tool.tool), slots.thing(tool)
-    if thing is None:
-        yield Move(tool=tool.name, arguments=tool.call(arguments), asks=asks_of(what, arguments))
-        return
+    yield Move(tool=tool.name, arguments=tool.call(arguments), asks=asks_of(phrase(environment, tool.tool), arguments))
+
+
+def _doings_on(
+    environment: McpEnvironment, tool: Signature, slots: Slots, thing: tuple[Listing, dict[str, str]]
+) -> Iterator[Move]:
+    """What may be asked of a tool that changes one of the things that are listed."""
     listing, fields = thing
-    hole = f"{{{slots.of(listing)}.{listing.name}}}"
+    free = [name for name in tool.required if is_free(tool, name) and name not in fields]
+    arguments = slots.arguments(tool, thing, left=free[0] if len(free) == 1 else "")
+    if not arguments:
+        return
+    what = phrase(environment, tool.tool)
+    hole = slots.spoken(listing)
     others = {name: value for name, value in arguments.items() if name not in fields}
+    verb, sets = verb_of(tool.name), verb_of(tool.name) in _SETS
     settings = {
         name: value
         for name, schema in tool.properties.items()
-        if name not in arguments
+        if (sets or not verb)  # else it is how something is done, and not what a thing becomes
+        and name not in arguments
         and (name in slots.hints or "enum" in schema or any(one.values_of(name) for one in slots.listed))
         and (value := slots.value(name, schema)) is not None
     }
+    if free:
+        yield from _fields_set(tool, slots, listing, free[0], arguments)
+        return
     about = about_thing(what, tool.name, listing, hole)
+    if _OF_DISPATCH & set(others) or any(tool.properties[name].get("type") == "boolean" for name in others):
+        return  # what the tool does hangs on it, and no words of ours say so
     if others:
-        yield Move(tool=tool.name, arguments=tool.call(arguments), asks=asks_of(about, others))
-    elif not settings:
+        asks = asks_of(about, others)
+        if len(others) == 1 and isinstance(value := next(iter(others.values())), str):
+            asks = setting_of_tool(tool.name, next(iter(others)), listing, hole, value) or asks
+        yield Move(tool=tool.name, arguments=tool.call(arguments), asks=asks)
+    elif not settings and not sets:
         yield Move(tool=tool.name, arguments=tool.call(arguments), asks=(about,))
     for name, value in settings.items() if not others else ():
         plain = value[0] if isinstance(value, list) else value
@@ -189,7 +144,25 @@ def _doings(environment: McpEnvironment, tool: Signature, slots: _Slots) -> Iter
             yield Move(tool=tool.name, arguments=tool.call(arguments | {name: value}), asks=asks)
 
 
-def _findings(environment: McpEnvironment, tool: Signature, slots: _Slots, samples: Sequence[str]) -> Iterator[Move]:
+def _fields_set(
+    tool: Signature, slots: Slots, listing: Listing, name: str, arguments: Mapping[str, Any]
+) -> Iterator[Move]:
+    """What may be asked of a tool that takes an object of any fields, and sets those."""
+    if squeezed(name) not in _OF_VALUES:
+        return
+    for field in {**dict.fromkeys(listing.asked()), **slots.told.get(listing.noun, {})}:
+        told = slots.told.get(listing.noun, {}).get(field) or [one[field] for one in listing.things if field in one]
+        values = list(dict.fromkeys(told))
+        if len(values) == len(told) and not all(value.isdigit() for value in values):
+            continue  # each has its own: no choices
+        template = slots.hole_of(field, values[:8]) if len(values) > 1 else None
+        if template is not None:
+            asks = setting_of(field, listing, slots.spoken(listing), template)
+            given = {**arguments, name: {field: template}}
+            yield Move(tool=tool.name, arguments=tool.call(given), asks=asks)
+
+
+def _findings(environment: McpEnvironment, tool: Signature, slots: Slots, samples: Sequence[str]) -> Iterator[Move]:
     """What may be asked of a tool that reads something by arguments."""
     arguments = slots.arguments(tool)
     if not arguments:
@@ -200,17 +173,60 @@ def _findings(environment: McpEnvironment, tool: Signature, slots: _Slots, sampl
         samples = [content for _, content in told(environment, calls)]
         listed = {field for one in listing.things for field in one}
         for key in _keys(samples):
-            if key not in listed and squeezed(key) not in _NOT_ASKED:
+            plain = squeezed(key)
+            if key not in listed and plain not in _NOT_ASKED and not plain.endswith("id"):
                 record = _record(tool.name, tool.look(arguments), key, samples[0])
                 values = [parts["value"] for sample in samples for parts in things(record, sample)]
-                if len(set(values)) == 1 or _tells_the_name(values, listing):
+                above = {name for thing in listing.things for field, name in thing.items() if field[:1] == "^"}
+                said = len(set(values)) > 1 and is_worth(key, values) and not above & set(values)
+                if not said or _tells_the_name(values, listing):
                     continue  # how the call went, and nothing of the thing; or where it is kept, by its name
-                slot, hole = slots.keep(record, f"{listing.noun} {key}"), f"{{{slots.of(listing)}.{listing.name}}}"
+                slots.told.setdefault(listing.noun, {})[key] = values
+                slot, hole = slots.keep(record, f"{listing.noun} {key}"), slots.spoken(listing)
                 yield Move(answer=f"{{{slot}.value}}", asks=questions_on_thing(key, values, listing, hole))
         return
-    for key in _keys(samples):
-        slot = slots.keep(_record(tool.name, tool.look(arguments), key, samples[0]), f"found {key}")
+    if calls:  # what the recipe names is there; what the survey tried may not be
+        samples = [content for _, content in told(environment, calls)]
+    echoed = {squeezed(name) for name in tool.properties}
+    for key in _keys(samples) if samples else ():
+        record = _record(tool.name, tool.look(arguments), key, samples[0])
+        values = [parts["value"] for sample in samples for parts in things(record, sample)]
+        if (len(values) > 1 and len(set(values)) == 1) or squeezed(key) in _NOT_ASKED | echoed:
+            continue
+        slot = slots.keep(record, f"found {key}")
         yield Move(answer=f"{{{slot}.value}}", asks=questions_of(tool.tool, arguments, key))
+
+
+def _untried(
+    environment: McpEnvironment, found: Survey, signatures: Mapping[str, Signature], slots: Slots
+) -> dict[str, list[Call]]:
+    """Calls of tools that seem to read and take nothing but what is listed."""
+    unread = (signatures[name] for name in found.writes if seems_to_read(environment, name))
+    return {tool.name: calls for tool in unread if (calls := slots.calls(tool))}
+
+
+def _grouped(environment: McpEnvironment, tool: Signature, keys: Sequence[str]) -> str | None:
+    """The argument by which the tool shows one of the lists that its answer holds under ``keys``."""
+    for name in group_arguments(tool.properties, tool.required):
+        answers = told(environment, [(tool.name, tool.look({name: key})) for key in keys[:2]])
+        if len(answers) == 2 and all(
+            key in content and other not in content
+            for (_, content), key, other in zip(answers, keys, keys[1::-1], strict=False)
+        ):
+            return name
+    return None
+
+
+def _of_tools(plain: Iterable[Listing], signatures: Mapping[str, Signature]) -> Iterator[Listing]:
+    """Lists of texts; files are called what most tools call those that they take: notes."""
+    for one in plain:
+        nouns = Counter(
+            words[1]
+            for tool in signatures.values()
+            if len(words := words_of(tool.name)) == 2 and any(one.field_of(name, words[1]) for name in tool.required)
+        )
+        noun, many = nouns.most_common(1)[0] if nouns else ("", 0)
+        yield replace(one, noun=noun) if one.noun == "file" and many > 1 else one
 
 
 def _tells_the_name(values: Sequence[str], listing: Listing) -> bool:
@@ -227,8 +243,10 @@ def _keys(contents: Sequence[str]) -> list[str]:
         except ValueError:
             found.append({match["key"] for match in _LINE.finditer(content)})
             continue
-        plain = value.items() if isinstance(value, dict) else ()
-        found.append({key for key, item in plain if isinstance(item, str | int | float) and 0 < len(str(item)) <= 60})
+        plain = dict(value) if isinstance(value, dict) else {}
+        for inner in [one for one in plain.values() if isinstance(one, dict)]:  # {"transaction": {...}}
+            plain |= {key: item for key, item in inner.items() if content.count(f'"{key}":') == 1}
+        found.append({key for key, item in plain.items() if is_plain(item) and 0 < len(str(item)) <= 60})
     return sorted(set.intersection(*found))[:6] if found else []
 
 
@@ -239,9 +257,7 @@ def _record(tool: str, arguments: dict[str, Any], key: str, content: str) -> Rec
     return Record(tool=tool, arguments=arguments, pattern=pattern)
 
 
-def _probes(
-    tool: Signature, slots: _Slots, samples: Sequence[tuple[tuple[str, dict[str, Any]], str]]
-) -> Iterator[Look]:
+def _probes(tool: Signature, slots: Slots, samples: Sequence[tuple[tuple[str, dict[str, Any]], str]]) -> Iterator[Look]:
     """Without arguments where that is possible; else for each word that its only argument may be, else as tried."""
     required = tool.required
     if not required:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from synth.environments.contract import ToolCall
 from synth.environments.mcp.environment import McpEnvironment
 from synth.environments.mcp.goals import McpGoal, Probe
 from synth.errors import InputError
@@ -136,6 +137,7 @@ class McpAttempt:
         if self.candidate.kind == "answered":
             self.answer = self._asked(proposer)
             return ()
+        proposer.begin = self.hooks.fresh
         wanted = draw(self.generator, self.config.writes)
         config = ExplorerConfig(effective=wanted, calls=self.config.tries, writes=1.0, idle=0.1)
         explorer = Explorer(self.environment, lambda: proposer, seed=self.seed, config=config, state=self.watch.key)
@@ -156,6 +158,8 @@ class McpAttempt:
     def word(self, steps: Sequence[Filled]) -> Solved:
         if self.answer is not None:
             return self._question(self.answer)
+        if len(steps) < len(self.explored):
+            self._nothing_is_so(steps)
         self.ordered = len(steps) > 1 and not self.reaches(list(reversed(steps)))
         asks = _asks(steps, self.generator)
         question = request(asks, self.generator, ordered=self.ordered, openings=self.book.openings)
@@ -183,6 +187,18 @@ class McpAttempt:
         if self.answer is not None:
             passed["answer_shown"] = self.answer.answer[:200]
         return tuple(CheckResult(check=name, outcome="passed", detail=detail) for name, detail in passed.items())
+
+    def _nothing_is_so(self, steps: Sequence[Filled]) -> None:
+        """Of what was drawn in a state that calls now left out had made, that it is not so without them."""
+        episode = self.environment.reset(self.task)
+        try:
+            for number, move in enumerate(steps):
+                if move.is_so(self.book, self.watch.state(episode)):
+                    raise Dropped(Reason.NO_WALK, f"asked for is what is so before: {move.asks[0]}")
+                tool, arguments = move.call
+                episode.step(ToolCall(id=f"so_{number}", name=tool, arguments=arguments))
+        finally:
+            episode.close()
 
     def _asked(self, proposer: BookProposer) -> Filled:
         asking = [move for move in self.book.moves if move.answer is not None]
@@ -263,7 +279,7 @@ class McpAttempt:
         )
 
 
-@versioned(41)
+@versioned(43)
 def mcp_explorer(*, environment: McpEnvironment, **options: Any) -> McpExplorable:
     """``options`` are those of :class:`ExplorationConfig`; ``book`` is the text of a book.
 

@@ -18,11 +18,25 @@ from synth.exploration.mcp.reading import value_of
 from synth.lexicon.reading import phrases
 from synth.text.inflection import singular
 
-__all__ = ["Listing", "listings", "squeezed", "words_of"]
+__all__ = [
+    "TEXT",
+    "Listing",
+    "fullest",
+    "is_plain",
+    "is_worth",
+    "list_noun",
+    "listings",
+    "names_all",
+    "squeezed",
+    "verb_of",
+    "without_target",
+    "words_of",
+]
 
 _LISTS = phrases("word_lists")
 _READS = frozenset(_LISTS["reading_verbs"])
 _MAKES = frozenset(_LISTS["making_verbs"])
+_VERBS = _MAKES | frozenset(_LISTS["reading_verbs"]) | frozenset(_LISTS["changing_verbs"])
 _NAMES = tuple(_LISTS["naming_fields"])
 _NO_THINGS = frozenset({"items", "results", "data", "entries", "list", "rows", "records", "result", "content"})
 _KEYS = frozenset({"id", "uuid", "guid", "key", "number", "slug", "code", "ref", "reference"})
@@ -34,6 +48,13 @@ _FEWEST = 2
 """Objects that a list must have to be asked about."""
 _MOST_CHOICES = 8
 """Values of a field that count as choices."""
+_COLLECTIVES = dict(pair.split(": ") for pair in _LISTS["collectives"])
+_TARGETS = frozenset(_LISTS["of_targets"])
+TEXT = "item"
+"""The part that is the text itself, where texts are listed and not objects."""
+_FILE = re.compile(r"\S.*\.[A-Za-z][A-Za-z0-9]{0,4}")
+_SIGN = re.compile(r"[\u2190-\u2bff\U0001f000-\U0001ffff]")
+"""Arrows, ticks and pictures, which nobody says."""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\d{8}T\d{6}Z?")
 """A time to the second: people don't ask for it."""
 _KEY = r"(?P<id>[A-Z][A-Z0-9]*-\d+|\d{1,6}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
@@ -56,6 +77,10 @@ class Listing:
     things: tuple[Mapping[str, str], ...]
     choices: Mapping[str, tuple[str, ...]]
     """Field that holds a list of texts -> all texts in it."""
+    parent: Listing | None = None
+    """What it hangs below: its look takes the key of one of those. A field of that one is written ``^requestId``."""
+    group: str = ""
+    """The field that tells lists of one answer apart ("column"); empty where there is one list."""
 
     @property
     def name(self) -> str:
@@ -65,9 +90,11 @@ class Listing:
 
     def field_of(self, argument: str, tool: str) -> str | None:
         """The field whose value ``argument`` of ``tool`` takes, None where it is no key or name of these objects."""
-        wanted, about = squeezed(argument), squeezed(self.noun)
+        wanted, about = singular(squeezed(argument)), squeezed(self.noun)
         said = {singular(word) for word in words_of(tool)}
-        made = bool(_MAKES & said)  # then its name is a new one
+        made = verb_of(tool) in _MAKES  # then its name is a new one
+        if self.name == TEXT:
+            return None if made else self._text_of(words_of(argument), said)
         for field in self.fields:
             plain = squeezed(field)
             key = plain in _KEYS or plain.endswith("id") or (field == self.name and not made)
@@ -79,6 +106,20 @@ class Listing:
                 return field
         return self.name if wanted == about and not made else None
 
+    def _text_of(self, words: Sequence[str], said: set[str]) -> str | None:
+        """Of lists of texts, which are names of what they list: the text itself, or which list it stands in."""
+        if words[0] in _TARGETS:
+            return None
+        noun, last = self.noun.split(), singular(words[-1])
+        if self.group and words[-len(words_of(self.group)) :] == words_of(self.group):
+            return self.group
+        if words in (noun, [*noun, "name"], [*noun, "title"], ["item"]):
+            return TEXT
+        of_files = all(_FILE.fullmatch(thing[TEXT]) for thing in self.things)
+        if of_files and last in ("path", "file", "filename", "filepath"):
+            return TEXT
+        return TEXT if last in ("title", "name") and len(words) == 1 and set(noun) <= said else None
+
     def asked(self) -> Iterator[str]:
         """Fields worth a question: plain values, neither name nor key, not the same for all."""
         for field in self.fields:
@@ -86,16 +127,12 @@ class Listing:
             plain = squeezed(field)
             if field == self.name or plain in _KEYS | _NOT_ASKED or plain.endswith("id") or len(values) < _FEWEST:
                 continue
-            if all(map(_is_number, values)) and not _is_measure(field):
-                continue
-            if all(
-                0 < len(value) <= _LONGEST and "\n" not in value and not _STAMP.fullmatch(value) for value in values
-            ):
+            if is_worth(field, values):
                 yield field
 
     def values_of(self, argument: str) -> tuple[str, ...]:
         """Choices for an argument that has the name of a field."""
-        wanted = squeezed(argument)
+        wanted = "".join(without_target(argument))
         for field, values in self.choices.items():
             if squeezed(field) == wanted:
                 return values
@@ -108,7 +145,7 @@ class Listing:
 
     @property
     def fields(self) -> list[str]:
-        return list(dict.fromkeys(field for thing in self.things for field in thing))
+        return list(dict.fromkeys(field for thing in self.things for field in thing if field[:1] != "^"))
 
     def _tells_apart(self, field: str) -> bool:
         values = [thing.get(field) for thing in self.things]
@@ -134,21 +171,32 @@ def listings(answers: Iterable[tuple[tuple[str, Mapping[str, Any]], str]]) -> li
             listing = _listing(look.model_copy(update={"each": way}), content, value)
             if listing is not None:
                 found.append(listing)
-    fullest: dict[str, Listing] = {}
+    return fullest(found)
+
+
+def fullest(found: Iterable[Listing]) -> list[Listing]:
+    """Of the lists of one kind of thing the fullest, the innermost first; "active tasks" that are tasks are none."""
+    best: dict[str, Listing] = {}
     for one in found:
-        known = fullest.get(one.noun)
+        known = best.get(one.noun)
         if known is None or (len(one.things), len(one.fields)) > (len(known.things), len(known.fields)):
-            fullest[one.noun] = one
-    return sorted(fullest.values(), key=lambda one: -(one.record.each or "").count("[]"))
+            best[one.noun] = one
+    kept = [one for one in best.values() if not any(_is_part(one, other) for other in best.values())]
+    return sorted(kept, key=lambda one: -(one.record.each or "").count("[]"))
+
+
+def _is_part(one: Listing, other: Listing) -> bool:
+    names = {thing[other.name] for thing in other.things}
+    return one.noun.endswith(f" {other.noun}") and all(thing.get(one.name) in names for thing in one.things)
 
 
 def _in_lines(look: Record, content: str) -> Iterator[Listing]:
     """The list in a text, in whichever format matches most lines."""
-    noun = _noun("", look.tool)
+    noun = list_noun("", look.tool)
     records = [look.model_copy(update={"each": None, "pattern": pattern, "names": "name"}) for pattern in _LINES]
     shown = max(([dict(thing) for thing in things(record, content)] for record in records), key=len)
     record = next(one for one in records if [dict(thing) for thing in things(one, content)] == shown)
-    if noun and _names_all("name", shown) and len({thing["id"] for thing in shown}) == len(shown):
+    if noun and names_all("name", shown) and len({thing["id"] for thing in shown}) == len(shown):
         yield Listing(record, noun, tuple(shown), {})
 
 
@@ -167,10 +215,10 @@ def _ways(value: Any, way: str) -> Iterator[str]:
 
 def _listing(look: Record, content: str, value: Any) -> Listing | None:
     way = look.each or ""
-    plain = {field for item in _items(value, way.split(".")) for field, told in item.items() if _is_plain(told)}
+    plain = {field for item in _items(value, way.split(".")) for field, told in item.items() if is_plain(told)}
     shown = [{field: told for field, told in thing.items() if field in plain} for thing in things(look, content)]
-    noun = _noun(way, look.tool)
-    name = next((field for field in _names(plain, noun) if _names_all(field, shown)), None)
+    noun = list_noun(way, look.tool)
+    name = next((field for field in _names(plain, noun) if names_all(field, shown)), None)
     if name is None or not noun:
         return None
     choices: dict[str, dict[str, None]] = {}
@@ -194,6 +242,17 @@ def _items(value: Any, way: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         yield from _items(item, way[1:])
 
 
+def is_worth(field: str, values: Iterable[str]) -> bool:
+    """Whether a field is asked for: people say its values, and of numbers it says what they measure."""
+    told = list(values)
+    return all(map(_is_said, told)) and (_is_measure(field) or not all(map(_is_number, told)))
+
+
+def _is_said(value: str) -> bool:
+    """Whether people say it: one line, without arrows or ticks, and no time to the second."""
+    return 0 < len(value) <= _LONGEST and "\n" not in value and not _SIGN.search(value) and not _STAMP.fullmatch(value)
+
+
 def _is_number(value: str) -> bool:
     return re.fullmatch(r"-?\d+(?:\.\d+)?", value) is not None
 
@@ -206,18 +265,20 @@ def _is_measure(field: str) -> bool:
     return words[-1] in _MEASURES or (singular(words[-1]) != words[-1] and words[-1] not in _LISTS["singular_in_s"])
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
+    """Whether a value is a text or a number."""
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-def _noun(way: str, tool: str) -> str:
+def list_noun(way: str, tool: str) -> str:
     """What to call one item of a list; empty where the list is not named after things ("no_due")."""
     last = words_of(way.split(".")[-1].removesuffix("[]"))
     if last and last[-1] not in _NO_THINGS:
         words = last if singular(last[-1]) != last[-1] else []
     else:
         words = words_of(tool)
-    return singular(" ".join(word for word in words if word not in _READS))
+    noun = " ".join(word for word in words if word not in _READS)
+    return _COLLECTIVES.get(noun, singular(noun))
 
 
 def _names(fields: set[str], noun: str) -> list[str]:
@@ -226,7 +287,7 @@ def _names(fields: set[str], noun: str) -> list[str]:
     return [*usual, *sorted(field for field in fields if field not in usual)]
 
 
-def _names_all(field: str, shown: Sequence[Mapping[str, str]]) -> bool:
+def names_all(field: str, shown: Sequence[Mapping[str, str]]) -> bool:
     """Whether ``field`` reads like a name and tells all objects apart."""
     values = [thing.get(field, "") for thing in shown]
     return (
@@ -236,7 +297,7 @@ def _names_all(field: str, shown: Sequence[Mapping[str, str]]) -> bool:
             0 < len(value) <= _LONGEST and re.search(r"[^\W\d]{2}", value) and re.search(r"[\n“”{}]", value) is None
             for value in values
         )
-        and (squeezed(field) in _NAMES or sum(" " in value for value in values) * 2 > len(values))
+        and (squeezed(field) in (*_NAMES, TEXT) or sum(" " in value for value in values) * 2 > len(values))
     )
 
 
@@ -244,6 +305,17 @@ def words_of(name: str) -> list[str]:
     """The words of an identifier: ``mark_task_done``, ``taskId``."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.split("__")[-1])
     return re.sub(r"[^A-Za-z0-9]+", " ", spaced).lower().split()
+
+
+def verb_of(tool: str) -> str:
+    """The first word of a tool's name that says what it does; empty where none does."""
+    return next((word for word in words_of(tool) if word in _VERBS), "")
+
+
+def without_target(argument: str) -> list[str]:
+    """The words of an argument, without what only says that its value is to come: ``to_column`` is ``column``."""
+    words = words_of(argument)
+    return words[1:] if len(words) > 1 and words[0] in _TARGETS else words
 
 
 def squeezed(name: str) -> str:

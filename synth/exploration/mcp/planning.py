@@ -126,12 +126,16 @@ class _Writer:
 
 
 def _line_with(content: str, value: str) -> str | None:
-    """A line that holds ``value``, or only the value where that is long. The 9 in 9.22 does not count as 9."""
+    """A line that holds ``value``, or only the value where that is long or a whole answer in one line of JSON, other
+    parts of which change. The 9 in 9.22 does not count as 9."""
     lines = content.splitlines()
     if value.isdigit():
         lines = [line for line in lines if re.search(rf"(?<!\w)(?<!\d\.){value}(?!\w)(?!\.\d)", line)]
     line = line_with(lines, value)
-    return None if line is None else line if len(line) <= _LINE else value
+    if line is None:
+        return None
+    whole = line[0] + line[-1] in ("{}", "[]") and ("," in line or len(lines) == 1)
+    return value if whole or len(line) > _LINE else line
 
 
 def request(asks: Sequence[str], generator: np.random.Generator, *, ordered: bool, openings: Sequence[str] = ()) -> str:

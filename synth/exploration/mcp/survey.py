@@ -16,17 +16,21 @@ from synth.environments.contract import ToolCall
 from synth.environments.mcp.environment import McpEnvironment, McpEpisode
 from synth.environments.mcp.goals import canonical, open_parts
 from synth.exploration.black_box import SeenProposer
+from synth.exploration.mcp.listings import verb_of, words_of
 from synth.exploration.mcp.trials import Call, look
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Explorer, ExplorerConfig
 from synth.identity import canonical_json
+from synth.lexicon.reading import phrases
+from synth.text.inflection import singular
 
 __all__ = ["SAMPLES", "Survey", "seems_to_read", "survey", "told", "tried"]
 
 _READS = re.compile(
-    r"(?:^|[_-])(?:get|list|read|search|find|show|describe|query|count|titles?|status|view|open|look|fetch|check|tree|info"
+    r"(?:^|[_-])(?:get|list|read|search|find|show|describe|query|count|titles?|status|filter|view|open|look|fetch|check|tree|info"
     r"|convert|current)(?:[_-]|$)|(?:^|[_-])(?:log|diff)(?:[_-]|$)"
 )
+_CHANGES = frozenset(phrases("word_lists")["changing_verbs"])
 SAMPLES = 4
 """Different calls of a tool that are kept."""
 
@@ -89,7 +93,13 @@ def tried(environment: McpEnvironment, found: Survey, calls: Mapping[str, Sequen
 def seems_to_read(environment: McpEnvironment, name: str) -> bool:
     """Whether a tool reads according to its server's annotation or, without one, its name."""
     claim = _claim(environment, name)
-    return bool(_READS.search(name)) if claim is None else claim
+    if claim is not None:
+        return claim
+    if verb_of(name) in _CHANGES:  # update_task_status
+        return False
+    words = words_of(name)
+    bare = len(words) <= 2 and singular(words[-1]) != words[-1]
+    return bool(_READS.search(name)) or bare  # accounts, ledger_accounts
 
 
 def _claim(environment: McpEnvironment, name: str) -> bool | None:

@@ -12,13 +12,17 @@ from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.mcp.environment import McpEnvironment, McpEpisode
 from synth.environments.mcp.goals import Probe, canonical, fits, open_parts, template
 from synth.exploration.argument_schemas import spelled_out
-from synth.exploration.mcp.book import Book, Filler, Move, Seen, probe_calls
+from synth.exploration.mcp.already import is_so
+from synth.exploration.mcp.book import Book, Filler, Move, Seen, probe_calls, things
+from synth.exploration.mcp.listings import verb_of
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Coverage, Explored, pick
 from synth.identity import canonical_json, digest
+from synth.lexicon.reading import phrases
 
 __all__ = ["BookProposer", "Call", "Filled", "State", "Watch", "all_fit", "look", "probes_of", "typed"]
 
+_REMOVES = frozenset(phrases("word_lists")["removing_verbs"])
 Call = tuple[str, dict[str, Any]]
 Shown = tuple[str, dict[str, Any], ToolResult]
 
@@ -111,6 +115,8 @@ class Filled:
     """Slot -> the look that showed what it stands for, in the order in which they were made."""
     gold: tuple[str, ...]
     """Names of the things that it is about; of what only makes something, that thing's."""
+    bound: Mapping[str, Mapping[str, str]]
+    """Slot -> the parts of what was drawn for it."""
     answer: str = ""
     said: tuple[str, ...] = ()
     """Every value that was drawn for it: what of them stands in its words, the words say."""
@@ -119,6 +125,13 @@ class Filled:
     def call(self) -> Call:
         assert self.move.tool is not None
         return self.move.tool, self.arguments
+
+    def is_so(self, book: Book, state: State) -> bool:
+        """Whether all that it asks for is so in ``state``."""
+        shown = [(arguments, result.content) for _, arguments, result in state.shown]
+        return self.move.tool is not None and is_so(
+            book, self.move.tool, self.move.arguments, self.arguments, self.bound, shown
+        )
 
 
 class BookProposer:
@@ -130,6 +143,12 @@ class BookProposer:
         self.watch = watch
         self.filled: dict[str, Filled] = {}
         """By call, as canonical JSON."""
+        self.begin: State | None = None
+        """What the state shows at first. Who asks for several things has seen that: none has a name that only one of
+        the calls gives it."""
+        self._said: set[str] = set()
+        self._touched: set[str] = set()
+        """Names of what was changed: nobody changes what is to be removed then."""
         self._doing: dict[str, list[Move]] = {}
         for move in book.moves:
             if move.tool is not None:
@@ -146,7 +165,7 @@ class BookProposer:
             return None
         move = moves[pick([one.weight for one in moves], generator)]
         filled = self.fill(move, episode, generator)
-        if filled is None:
+        if filled is None or filled.is_so(self.book, self.watch.last) or not self._known(filled):
             return None
         self.filled[canonical_json([tool, filled.arguments])] = filled
         return filled.arguments
@@ -155,7 +174,32 @@ class BookProposer:
         return tool in self._doing
 
     def saw(self, step: Explored) -> None:
-        """It asks the server."""
+        """What it says, later calls may be about."""
+        if step.changed:
+            self._said |= set(self.of(step).said)
+            self._touched |= set(self._names(self.of(step)).values())
+
+    def _known(self, filled: Filled) -> bool:
+        """Whether what it is about had its name from the beginning, or by what was said; and whether, of what is
+        removed, nothing else was asked for."""
+        begin, names = self.begin or self.watch.last, self._names(filled)
+        for slot, name in names.items():
+            record = self.book.records[slot.split("#")[0]]
+            contents = [result.content for tool, _, result in begin.shown if tool == record.tool]
+            called = {parts.get(record.names or "") for content in contents for parts in things(record, content)}
+            if contents and name not in self._said | called:
+                return False
+        last = list(names.values())[-1:]
+        return not (verb_of(filled.move.tool or "") in _REMOVES and last and last[0] in self._touched)
+
+    def _names(self, filled: Filled) -> dict[str, str]:
+        """Slot -> the name of what was drawn for it."""
+        found = {}
+        for slot, parts in filled.bound.items():
+            record = self.book.records.get(slot.split("#")[0])
+            if record is not None and record.names is not None:
+                found[slot] = parts[record.names]
+        return found
 
     def of(self, step: Explored) -> Filled:
         """The move that an explored call was."""
@@ -190,6 +234,7 @@ class BookProposer:
             tuple(said[1]),
             dict(filler.seen),
             tuple(dict.fromkeys(names or made)),
+            dict(filler.bound),
             answer,
             tuple(dict.fromkeys(value for parts in filler.bound.values() for value in parts.values())),
         )

@@ -12,17 +12,20 @@ from typing import Any
 
 from synth.environments.contract import ToolSchema
 from synth.environments.mcp.environment import McpEnvironment
-from synth.exploration.mcp.listings import Listing, words_of
+from synth.exploration.mcp.listings import Listing, verb_of, without_target, words_of
 from synth.lexicon.reading import phrases
 from synth.text.inflection import imperative, plural, singular
 
-__all__ = ["about_thing", "asks_of", "phrase", "questions_of", "questions_on_thing", "setting_of"]
+__all__ = ["about_thing", "asks_of", "phrase", "questions_of", "questions_on_thing", "setting_of", "setting_of_tool"]
 
 _PHRASE = re.compile(r"[A-Z]?[a-z]+(?:[ ,'-]+[A-Za-z0-9]+){1,14}")
 _LISTS = phrases("word_lists")
 _NO_VERBS = frozenset(_LISTS["no_verbs"])
+_SETS = frozenset({*_LISTS["setting_verbs"], "move"})
+_GENERIC = tuple(_LISTS["generic_nouns"])
 _STATES = frozenset(_LISTS["states_set"])
 _SPELLED_OUT = dict(pair.split(": ") for pair in _LISTS["spelled_out"])
+_UNITS = frozenset({"seconds", "minutes", "hours", "days", "weeks", "months", "years"})
 _WHEN = re.compile(r"(\w+ed) (?:at|on|date|time)")
 
 
@@ -55,6 +58,13 @@ def questions_of(tool: ToolSchema, arguments: Mapping[str, Any], key: str) -> tu
     wanted = " ".join(words_of(key))
     given = " and ".join(f"{name} “{hole}”" for name, hole in _named(arguments))
     what = " ".join(words_of(tool.name))
+    ((name, hole), *more) = list(_named(arguments)) or [("", "")]
+    if name.endswith(" id") and not more:
+        thing = " ".join(_SPELLED_OUT.get(word, word) for word in name.split()[:-1])
+        return (
+            f"What is the {wanted} of the {thing} “{hole}”?",
+            f"Could you look up the {wanted} of the {thing} “{hole}”?",
+        )
     return (
         f"What is the {wanted} for {given}?",
         f"For {given}, what does “{what}” give as the {wanted}?",
@@ -71,7 +81,7 @@ def about_thing(what: str, tool: str, listing: Listing, hole: str) -> str:
     """
     noun, thing = listing.noun, f"the {listing.noun} “{hole}”"
     words = words_of(tool)
-    at = next((n for n, word in enumerate(words) if singular(word) == noun), None)
+    at = next((n for n, word in enumerate(words) if singular(word) in (noun, *_GENERIC)), None)
     rest = [*words[:at], *words[at + 1 :]] if at is not None else []
     if at is not None and len(rest) == 1:
         return f"{rest[0]} {thing}"  # task_delete, delete_task
@@ -79,6 +89,9 @@ def about_thing(what: str, tool: str, listing: Listing, hole: str) -> str:
         return f"{rest[0]} {thing} as {rest[1]}"  # mark_task_done
     if at == 1 and len(rest) == 2:
         return f"{rest[0]} the {rest[1]} of {thing}"  # approve_task_completion
+    if at is None and len(words) == 2 and verb_of(tool) == words[0]:
+        verb, what = words  # mark_done, resolve_blocker
+        return f"{verb} {thing} as {what}" if what in _STATES else f"{verb} the {what} of {thing}"
     plain = re.compile(
         r"\b(?:an?|the|this|that|one)(?: (?:existing|given|single|specific|certain))? "
         rf"{re.escape(noun)}\b(?! (?!as\b)\w+s\b)"
@@ -97,11 +110,34 @@ def setting_of(argument: str, listing: Listing, hole: str, value: str) -> tuple[
     )
 
 
+def setting_of_tool(tool: str, argument: str, listing: Listing, hole: str, value: str) -> tuple[str, ...]:
+    """Ways to ask for what a tool sets of one object, where its name says what that is (``update_deal_stage``,
+    ``move_task``); none where it does not."""
+    words, wanted = words_of(tool), without_target(argument)
+    verb = verb_of(tool)
+    if verb not in _SETS:
+        return ()
+    thing, told = f"the {listing.noun} “{hole}”", " ".join(wanted)
+    if verb == "move":
+        return (f"move {thing} to “{value}”", f"move {thing} to the {told} “{value}”")
+    if wanted[0] in words or wanted[-1] in words:
+        return setting_of(told, listing, hole, value)
+    return ()
+
+
 def questions_on_thing(field: str, values: Sequence[str], listing: Listing, hole: str) -> tuple[str, ...]:
     """Ways to ask for a field of one object; ``values`` are those that objects have."""
     told, thing = _told(field, listing), f"the {listing.noun} “{hole}”"
+    if field == listing.group:
+        return (f"In which {told} is {thing}?", f"Could you look up which {told} {thing} is in?")
     if when := _WHEN.fullmatch(told):
         return (f"When was {thing} {when[1]}?", f"Could you look up when {thing} was {when[1]}?")
+    *measured, unit = told.split()
+    if measured and unit in _UNITS:
+        return (
+            f"How many {unit} is the {' '.join(measured)} of {thing}?",
+            f"Could you look up how many {unit} the {' '.join(measured)} of {thing} is?",
+        )
     counted = told.removesuffix(" count") if told.endswith(" count") else ""
     if (counted or singular(told) != told) and all(value.isdigit() for value in values):
         many = plural(counted) if counted else told.removeprefix("total ")

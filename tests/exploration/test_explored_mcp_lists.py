@@ -1,0 +1,207 @@
+"""Lists of texts, of what hangs below something, and of rows; and nothing is asked for that is so before."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="extra mcp")
+
+from stand_ins.mcp_lists import command
+
+from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.mcp.environment import McpEnvironment, open_mcp
+from synth.exploration.config import ExplorationConfig
+from synth.exploration.mcp.already import is_so
+from synth.exploration.mcp.book import Book, probe_calls
+from synth.exploration.mcp.described import described_book
+from synth.exploration.mcp.explorer import McpExplorable
+from synth.exploration.mcp.listings import listings
+from synth.exploration.mcp.survey import seems_to_read, survey
+from synth.exploration.mcp.wording import about_thing, questions_on_thing
+from synth.exploration.pipeline import Exploration, blank_task
+from synth.schemas.plans import Plan
+from synth.tasks.contract import Checked
+
+CONFIG = ExplorationConfig(
+    fractions={"train": 1.0}, kinds={"done": 0.8, "answered": 0.2}, writes={1: 1, 2: 1, 3: 1}, tries=10
+)
+
+
+@cache
+def opened(kind: str) -> tuple[McpEnvironment, Book]:
+    environment = open_mcp(servers={kind: {"command": command(kind)}}, replay_safe=True)
+    return environment, described_book(environment, survey(environment, calls=25), {})
+
+
+def asked(kind: str) -> list[str]:
+    return [re.sub(r"\{(?:[a-z_]+\.)?([a-z_]+)\}", r"\1", form) for move in opened(kind)[1].moves for form in move.asks]
+
+
+@cache
+def tasks(kind: str) -> tuple[Checked, ...]:
+    environment, book = opened(kind)
+    found = Exploration(McpExplorable(environment, book, CONFIG)).propose(range(8), 1)
+    return tuple(one for one in found if isinstance(one, Checked))
+
+
+def test_texts_under_columns_are_moved_between_them() -> None:
+    assert "move the card “item” to “to_column”" in asked("board")
+    assert "In which column is the card “item”?" in asked("board")
+    assert "delete the card “item”" in asked("board"), "how it deletes is not what becomes of it"
+    assert not any("mode" in ask for ask in asked("board"))
+    assert len(tasks("board")) >= 6
+    assert any("stamp the card" in one.draft.question.lower() for one in tasks("board"))
+    assert not any("(stamped)" in one.draft.question for one in tasks("board")), "what it is called by then"
+
+
+def test_files_are_called_what_tools_call_them() -> None:
+    assert "delete the page “item”" in asked("vault")
+    assert "set the status of the page “item” to “status”" in asked("vault"), "a field of any object, with known values"
+    assert "What is the status of the page “item”?" in asked("vault")
+    assert not any("operation" in ask or "House" in ask for ask in asked("vault"))
+    assert any("Garden diary.md" in one.draft.question for one in tasks("vault"))
+
+
+def test_what_hangs_below_something_is_named_with_it() -> None:
+    assert "mark the task “title” of the request “wanted” as done" in asked("requests")
+    assert "What is the description of the task “title” of the request “wanted”?" in asked("requests")
+    assert not any(ask.startswith("update the task") for ask in asked("requests")), "to what?"
+    plans = [Plan.model_validate(one.draft.details["plan"]) for one in tasks("requests")]
+    marked = next(plan for plan in plans if plan.calls[-1].tool in ("mark_task_done", "delete_task"))
+    assert [call.tool for call in marked.calls[:2]] == ["list_requests", "get_next_task"]
+
+
+def test_rows_are_called_after_their_table() -> None:
+    assert "What is the price of the plant “name”?" in asked("shop")
+    assert "set the kind of the plant “name” to “kind”" in asked("shop")
+    assert "delete the supplier “name”" in asked("shop")
+    assert not any("schema" in ask or "table" in ask for ask in asked("shop"))
+    assert len(tasks("shop")) >= 6
+
+
+@pytest.mark.parametrize("kind", ["board", "vault", "requests", "shop"])
+def test_no_part_asks_for_what_is_so(kind: str) -> None:
+    """These servers count writes, so that a call that sets what is set changes what they show."""
+    environment, book = opened(kind)
+    parts = 0
+    for one in tasks(kind):
+        plan = Plan.model_validate(one.draft.details["plan"])
+        episode = environment.reset(blank_task("t", "mcp", {}))
+        look = lambda tool, given: episode.look(ToolCall(id="l", name=tool, arguments=given))  # noqa: B023, E731
+        touched: list[str] = []
+        for call in plan.calls:
+            if call.changes:
+                parts += 1
+                before = " ".join(look(tool, given).content for tool, given in probe_calls(book, look))
+                told = {**call.arguments, **call.arguments.get("fields", {}), **call.arguments.get("data", {})}
+                name = str(told.get("title") or told.get("path") or told.get("taskId") or told["conditions"]["name"])
+                if call.tool == "update_fields":
+                    assert look("get_fields", {"path": name}).content != f'{{"status": "{told["status"]}"}}'
+                elif call.tool == "update_records":
+                    assert f'"name": "{name}", "kind": "{told["kind"]}"' not in before
+                elif call.tool == "move_card":
+                    assert told["from_column"] != told["to_column"]
+                elif call.tool == "mark_task_done":
+                    assert re.search(rf"{name} [^\n]*Done", before.replace("\\n", "\n")) is None
+                assert not (call.tool.startswith("delete") and name in touched), "nobody changes what is to be gone"
+                touched += [name]
+            episode.step(ToolCall(id="s", name=call.tool, arguments=call.arguments))
+        episode.close()
+    assert parts >= 4
+
+
+def test_hinted_ids_are_asked_about_by_what_they_are() -> None:
+    """The survey has no number of an order, and what it tries is not there."""
+    only = open_mcp(servers={"requests": {"command": command("requests")}}, tools=("show_order", "list_requests"))
+    book = described_book(only, survey(only, calls=15), {"order_id": ["o-1", "o-2"]})
+    questions = [move.asks[0] for move in book.moves if move.answer is not None]
+    assert "What is the payee of the order “{order_id}”?" in questions, "it stands within another object"
+    assert not any("currency" in question for question in questions), "that is the same of all"
+
+
+RECORDS = {
+    "task": {"tool": "list", "each": "[]", "names": "title"},
+    "card": {"tool": "cards", "each": "*column[]", "names": "item"},
+}
+BOOK = Book.model_validate(
+    {
+        "servers": ["s"],
+        "records": RECORDS,
+        "words": {"word": ["desk", "shop"]},
+        "probes": [{"tool": "pair", "arguments": {"a": "{task.id}", "b": "{word}"}}],
+        "moves": [{"tool": "x", "arguments": {"id": "{task.id}"}, "asks": ["do"]}],
+    }
+)
+LISTED = '[{"id": 1, "title": "Call", "contexts": ["desk"], "priority": "High", "done": true, "status": "in_progress"}]'
+
+
+@pytest.mark.parametrize(
+    ("tool", "settings", "content", "so"),
+    [
+        ("update_task", {"contexts": ["desk"]}, LISTED, True),
+        ("update_task", {"contexts": ["shop"]}, LISTED, False),
+        ("update_task", {"contexts": ["desk"], "priority": "low"}, LISTED, False),
+        ("add_context", {"context": "desk"}, LISTED, True),
+        ("update_task", {"new_priority": "high"}, LISTED, True),
+        ("update_task", {"task_status": "In progress"}, LISTED, True),
+        ("complete_task", {}, LISTED, True),
+        ("delete_task", {}, LISTED, False),
+        ("complete_task", {}, LISTED.replace("true", "false"), False),
+        ("close_task", {}, LISTED.replace("in_progress", "closed"), True),
+        ("resolve_blocker", {}, LISTED.replace('"done": true', '"blockers": null'), True),
+        ("resolve_blocker", {}, LISTED.replace('"done": true', '"blockers": ["rain"]'), False),
+        ("update_task", {"priority": "high"}, "Task 1\n**Priority**: High\n", True),
+        ("update_task", {"priority": "high"}, "Task 1\nPriority: Low\n", False),
+        ("update_task", {"priority": "high"}, '{"priority": "high"}', True),
+    ],
+)
+def test_what_is_so_is_seen(tool: str, settings: dict[str, Any], content: str, so: bool) -> None:
+    template = {"id": "{task.id}", **settings}
+    bound = {"task": {"id": "1", "title": "Call"}}
+    assert is_so(BOOK, tool, template, {"id": 1, **settings}, bound, [({"id": 1}, content)]) is so
+
+
+def test_what_a_board_shows_of_a_card_is_its_column() -> None:
+    template = {"title": "{card.item}", "to_column": "{word}"}
+    bound = {"card": {"item": "Call", "column": "desk"}}
+    assert is_so(BOOK, "move_card", template, {"title": "Call", "to_column": "desk"}, bound, [])
+    assert not is_so(BOOK, "move_card", template, {"title": "Call", "to_column": "shop"}, bound, [])
+
+
+def test_a_probe_may_have_several_holes() -> None:
+    def look(tool: str, arguments: dict[str, Any]) -> ToolResult:
+        return ToolCall(id="c", name=tool, arguments=arguments).answered('[{"id": 1, "title": "A"}, {"id": 2}]')
+
+    assert [given for _, given in probe_calls(BOOK, look)] == [
+        {"a": str(number), "b": word} for number in (1, 2) for word in ("desk", "shop")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("update_task_status", False),
+        ("task_status", True),
+        ("ledger_accounts", True),
+        ("git_log", True),
+    ],
+)
+def test_what_a_tool_does_is_said_by_the_first_verb(name: str, reads: bool) -> None:
+    assert seems_to_read(opened("board")[0], name) is reads
+
+
+def test_active_projects_are_projects_and_an_inventory_has_items() -> None:
+    rows = '[{"id": 1, "name": "Repaint the hall", "sku": "A"}, {"id": 2, "name": "Open day", "sku": "B"}]'
+    all_ = rows[:-1] + ', {"id": 3, "name": "New trailer", "sku": "C"}]'
+    answers = [(("list_projects", {}), all_), (("get_dashboard", {}), f'{{"active_projects": {rows}}}')]
+    assert [one.noun for one in listings(answers)] == ["project"]
+    (one,) = listings([(("check_inventory", {}), rows)])
+    assert questions_on_thing("sku", ["A", "B"], one, "X")[0] == "What is the SKU of the inventory item “X”?"
+    assert questions_on_thing("estimate_hours", ["1"], one, "X")[0] == (
+        "How many hours is the estimate of the inventory item “X”?"
+    )
+    assert about_thing("it", "resolve_blocker", one, "X") == "resolve the blocker of the inventory item “X”"
