@@ -151,8 +151,8 @@ def _stated(match: re.Match[str]) -> Statement | None:
     elif len(words) == 3 and last in KINDS and is_identifier(words[0]) and words[1].isupper():
         # "the pam_echo PAM module", "the PostgreSQL COPY command"
         words, kind = words[1:2] if words[0][0].isupper() else words[:1], last
-    elif len(words) == 2 and article == "The" and words[0] == "word":
-        return None  # "The word password is avoided"
+    elif len(words) > 1 and article == "The" and words[0] in ("word", "name", "title", "phrase"):
+        return None  # "The word password is avoided", "The name Salic Law is a reference to ..."
     elif len(words) == 2 and article == "The" and words[0] == "term":
         words, kind = words[1:], "term"
     kind = re.sub(r"^(?:new|experimental|additional) ", "", kind)  # "New module kite.tail flies ..."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -142,6 +143,20 @@ def test_the_entry_of_whom_a_page_is_about_is_read_when_that_page_is_put_aside()
     assert planner.go_to_entry(0, page) == [("open", {"document": "person/jon-maak"})]
     gold._state.seen.documents["person/jon-maak"] = document("person/jon-maak", "Jon Maak", "Jon Maak was a poet.")
     assert planner.go_to_entry(0, page) == []
+
+
+def test_below_a_heading_what_it_says_of_the_thing_is_quoted() -> None:
+    gold = chooser(page_world().tasks[0])
+    planner = PagePlanner(gold._state, gold, np.random.default_rng(1), patience=9, parallel=0.0)
+    text = "# Fields\n\n## glaze\n\nA table of the tints that a potter can choose for the rim.\n\n## rim\n\nThe rim."
+    page = gold._state.seen.documents["fields"] = document("fields", "Fields", text)
+    heading = next(passage for passage in page.pages[1] if passage.text == "glaze")
+    clue = replace(gold._state.reading.clues[0], cue="specifies a table of the tints that a potter can choose")
+    told = planner.entry_of(clue, heading)
+    assert told is not None
+    assert told.text.startswith("A table of the tints")
+    other = next(passage for passage in page.pages[1] if passage.text == "rim")
+    assert planner.entry_of(clue, other) is None
 
 
 def test_no_further_page_of_facts_is_read_once_the_candidate_was_seen() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from synth.schemas.documents import Document, Section
-from synth.sources.docs.names import Named, group_kind
+from synth.sources.docs.names import Named, group_kind, heading_name
 from synth.sources.docs.outline import Outline
 from synth.sources.docs.values import takes_a_value
 from synth.text.subjects import KINDS
@@ -29,6 +29,11 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 """What names in capitals may be."""
+_CAPITALS = re.compile(r"[A-Z][A-Z\d]*(?:_[A-Z\d]+)+")
+_NO_CAPITALS = frozenset(
+    "extension class method module package library plugin rule filter widget handler trait".split()
+)
+"""Kinds whose things are not written as constants and settings are."""
 _BY_MENTION = frozenset(("environment variable", "variable", "constant", "setting", "property", "macro"))
 """What they are said to be by a section that speaks of nothing else as often."""
 _SAYS_KIND = re.compile(r"The (?P<name>[\w.:-]+) (?P<kind>[a-z]+) (?!of\b|for\b)(?:[a-z]+s|can|may|must|will)\b ")
@@ -108,8 +113,7 @@ class Page:
             return _capital_kind(kinds[-1])
         inside = [(start, end, heading) for start, end, heading in reversed(self.sections) if start <= place < end]
         text = self.document.text[inside[0][0] + len(inside[0][2]) : inside[0][1]] if inside else self.document.text
-        found = Counter(_capital_kind(kind) for kind in _CALLED.findall(text))
-        found = Counter({kind: count for kind, count in found.items() if kind in _BY_MENTION})
+        found = _mentions(text) or _mentions(self.document.text)
         of_environment = found["environment variable"] > found["variable"]
         for _, _, heading in inside:
             if (kinds := _CALLED.findall(heading)) and not is_remark(heading):
@@ -119,6 +123,13 @@ class Page:
             kind, count = found.most_common(1)[0]
             return kind if 2 * count > found.total() else "term"
         return "setting" if group_kind(self.document.title) == "setting" else "term"
+
+    def named_by(self, heading: str, group: str, place: int) -> Named | None:
+        """The thing that a heading names, by its own kind: "CLOSE_COUNT" below "Extensions" is none of them."""
+        thing = heading_name(heading, group)
+        if thing is None or thing.kind not in _NO_CAPITALS or not _CAPITALS.fullmatch(thing.name):
+            return thing
+        return replace(thing, kind=self.kind_of_capitals(place))
 
     def _lead(self, place: int) -> str | None:
         """The line above the list of terms that one stands in, where it leads to them: "The options are:"."""
@@ -149,6 +160,12 @@ def _capital_kind(word: str) -> str:
     kind = word.lower()
     endings = {"propertie": "property", "capabilitie": "capability", "environment": "environment variable"}
     return endings.get(kind, kind)
+
+
+def _mentions(text: str) -> Counter[str]:
+    """How often a text speaks of each kind that names in capitals may be of."""
+    found = Counter(_capital_kind(kind) for kind in _CALLED.findall(text))
+    return Counter({kind: count for kind, count in found.items() if kind in _BY_MENTION})
 
 
 def is_proper(text: str, heading: str) -> bool:

@@ -29,7 +29,7 @@ from synth.schemas.documents import Document, Edge, Entity, ValueKind
 from synth.sources.docs.bullets import bullet_rows, is_condition, is_of_item
 from synth.sources.docs.defined import Page, Thing, heading_span, is_remark
 from synth.sources.docs.manuals import self_named
-from synth.sources.docs.names import Named, entry_name, group_kind, heading_name, page_kind, page_name, section_name
+from synth.sources.docs.names import Named, entry_name, group_kind, page_kind, page_name, section_name
 from synth.sources.docs.outline import Outline
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.rows import ROW_LABELS, OptionRow, kind_of_rows, option_rows, products_compared
@@ -176,7 +176,7 @@ class _Builder:
                     page.by_fragment.setdefault(name, page.entity)
                 groups.append((level, group_kind(section.heading)))
                 continue
-            thing = heading_name(section.heading, next((g for _, g in reversed(groups) if g), ""))
+            thing = page.named_by(section.heading, next((g for _, g in reversed(groups) if g), ""), place[0])
             groups.append((level, group_kind(section.heading)))
             found = anchors.get(place)
             ident = f"{document.id}#{found.name if found is not None else f'~{place[0]}'}"

@@ -14,7 +14,7 @@ __all__ = ["parse_markdown"]
 
 _LANGUAGE = re.compile(r"\A#!\w+ ")
 """What code in a line begins with where its language is named (PyMdown's InlineHilite)."""
-_ATTRIBUTES = re.compile(r"\s*\{(?::\s*|(?=[#.]))(?:#(?P<id>[\w-]+))?[^{}]*\}\s*$")
+_ATTRIBUTES = re.compile(r"\s*\{(?::\s*|\s*(?=[#.]))(?:#(?P<id>[\w-]+))?[^{}]*\}\s*$")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 

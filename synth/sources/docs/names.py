@@ -153,8 +153,10 @@ def heading_name(heading: str, group: str) -> Named | None:
             return Named(name, match["kind"].lower(), (bare,)) if len(name) > 1 else None
     if group and (name := term_name(bare, group)) is not None and len(bare.split()) <= 3:
         # Titles, and no names: "Objective" in "Repo-managed configuration", "Build options" under "Options".
-        titled = _TITLE.fullmatch(name.name) or (
-            group == "setting" and (not _CODE.match(name.name) or _CLASS.fullmatch(name.name))
+        titled = (
+            _TITLE.fullmatch(name.name)
+            or re.fullmatch(r".+ [a-z]+[^su]s", name.name)
+            or (group == "setting" and (not _CODE.match(name.name) or _CLASS.fullmatch(name.name)))
         )
         return None if titled or _LABEL.match(name.name) else name
     if _CALLED.fullmatch(bare):

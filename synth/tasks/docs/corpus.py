@@ -23,7 +23,7 @@ __all__ = ["Corpus", "Documents"]
 _KEPT_TEXTS = 1024
 """Texts of documents that are kept decoded."""
 _SAMPLED, _MANY_PAGES, _SOME_PAGES = 2000, 12, 3
-_EVERYWHERE = 0.35
+_EVERYWHERE, _OFTEN = 0.35, 0.15
 _FEW_PAGES, _MOST = 5, 0.7
 _PROPER = re.compile(r"(?<=[a-z,] )[A-Z]\w+\b")
 _LEAST_TEXT = 200
@@ -188,6 +188,12 @@ class Corpus:
     def is_everywhere(self, name: str) -> bool:
         """Whether all pages are about what goes by a name: the program, the language, the library."""
         return name in self._on_all or all(self._share.get(word, 0) >= _EVERYWHERE for word in tokens(name))
+
+    def is_word_of_many_pages(self, name: str) -> bool:
+        """Whether many pages have the words of a name, so that which one is meant depends on the page: the rows of a
+        game, where each page is about another game."""
+        many = len(self.columns.ids) >= _MANY_PAGES
+        return many and all(self._share.get(word, 0) >= _OFTEN for word in tokens(name))
 
     @cached_property
     def _on_all(self) -> set[str]:

@@ -35,6 +35,8 @@ _STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also",
 _NO_DEFAULT = frozenset(("function", "method", "module", "file", "type", "command", "action", "event", "class"))
 _PARTS = frozenset("function method option directive setting parameter command attribute property field macro".split())
 """Kinds of things that what a page is about has."""
+_OF_CLASSES = frozenset(("method", "property", "attribute", "field"))
+"""Parts that a class has, and no module."""
 _OF_ALL = frozenset("debug help version verbose quiet usage".split())
 """Options that any command has."""
 _SIGNS = re.compile(r"[\W_]+")
@@ -217,7 +219,7 @@ class Items:
             if corpus.entities[entity].name.strip("-") in _OF_ALL:
                 continue  # said in other words of every other command
             page = corpus.entities[corpus.pages[corpus.entities[entity].document]]
-            if kinds[page.kind] < 2:
+            if kinds[page.kind] < 2 or (page.kind == "module" and corpus.entities[entity].kind in _OF_CLASSES):
                 continue  # "Which module has a function that ...?": there is one
             yield Item("holder", (number,), page.id, page.kind)
         for number, edge in enumerate(corpus.edges):

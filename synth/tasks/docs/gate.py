@@ -8,6 +8,7 @@ from collections import defaultdict
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.sentences import stems
 from synth.tasks.draft import Draft
+from synth.text.numbers import NUMERALS
 from synth.text.subjects import is_identifier
 from synth.text.words import tokens
 
@@ -26,10 +27,11 @@ _POINTS = re.compile(
     r"|\bthe (?:first|second|third|last|former|latter|other|remaining) (?!of\b|argument|parameter|element|character|"
     r"line|item|word|column|field|day|entry|byte|letter|page|row)[a-z]+(?= *[,?]| (?:by|in|with|for|and|is|are)\b)"
     r"|\b(?:of|on|in|to|for|with|from) both(?=[?,]|$)|\bboth parts\b"
+    r"|\b(?:an?|the) (?:much |far |even |slightly )?more [a-z-]+ (?!.* than )(?:and [a-z-]+ )?[a-z]+[?]$"
     r"|\b(?:is|are|was|can|may|will) then\b|\bin (?:this|that) (?:case|way|manner)\b"
 )
 """What leans on a sentence that the question does not have: "another extension", "the first area"."""
-_SIGNS = re.compile(r" [+&/|] |\"\(?\)?\"|(?<=[a-z]): (?=[a-z])|\b(?:TODO|FIXME|TBD|XXX)\b")
+_SIGNS = re.compile(r"\b[A-Z]\.[A-Z]\?$| [+&/|] |\"\(?\)?\"|(?<=[a-z]): (?=[a-z])|\b(?:TODO|FIXME|TBD|XXX)\b")
 _NO_NAME = re.compile(
     r".* [—–|] .*|.*\bdocumentation$|.*[.?!:;]$|(?:\S+ ){7,}\S+|[a-z]+(?:_[a-z]+)*=\S*[:;,]\S*", re.IGNORECASE
 )
@@ -50,7 +52,7 @@ _KIND_AGAIN = re.compile(
 _MAY = re.compile(r"According to “”, what (?:can|will|may|must|should|might|could|has|have)\b")
 """What may be so of a thing that only its page tells from others is no question."""
 _TITLE = re.compile("“[^”]*”")
-_MOST = 3
+_MOST = 1
 """Words that a title may have beside those of a name that it supports."""
 
 
@@ -76,17 +78,20 @@ class Gate:
         if named and not draft.answer_parts and not answer.startswith("-") and _NO_NAME.fullmatch(answer):
             return f"{answer!r} names nothing"
         if draft.surface.partition("/")[0] in _OF_PROSE:
-            return self._unnamed(answer, defined=question.startswith("What do you call "))
+            placed = question.startswith("According to ")
+            return self._unnamed(answer, placed=placed, defined=question.startswith("What do you call "))
         return None
 
-    def _unnamed(self, answer: str, *, defined: bool) -> str | None:
+    def _unnamed(self, answer: str, *, placed: bool, defined: bool) -> str | None:
         """Why plain words are no name: no title, heading or term of the documents has them, nor are they defined."""
         words = answer.split()
-        if len(words) > 1 and words[0].lower() in _ABOUT_ALL:
+        if len(words) > 1 and words[0].lower() in (_ABOUT_ALL | set(NUMERALS)):
             return f"{words[0]!r} says only what sort of thing it is"
         written = any(is_identifier(word) or word[:1].isupper() or not word.isalpha() for word in words)
         if defined or written:
             return None
+        if not placed and self._corpus.is_word_of_many_pages(answer):
+            return f"which {answer!r}, its page says"
         wanted = stems(answer) or set(tokens(answer))
         some = self._titles.get(next(iter(sorted(wanted)), ""), ())
         if any(wanted <= title and len(title) <= len(wanted) + _MOST for title in some):

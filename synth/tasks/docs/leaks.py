@@ -24,7 +24,8 @@ def leaks(text: str, name: str) -> str | None:
     for word in tokens(_apart(text)):
         if word == last.strip("_-").lower():
             return word
-    return name if spells_out(text, name) else None
+    joined = re.sub(r"(?<=\w)-(?=\w)", "", name)  # "e-mail address" is told by "email address"
+    return name if spells_out(text, name) or (joined != name and spells_out(text, joined)) else None
 
 
 def spells_out(text: str, name: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from synth.tasks.docs.english import is_fragment, without_remarks
 from synth.tasks.docs.leaks import leaks
 from synth.text.inflection import third_person
-from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement
+from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement, is_identifier
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
@@ -17,11 +17,18 @@ _HOW_MANY = frozenset("multiple several many some few various".split())
 """In front of a noun they are no part of what it is called: "Multiple BPF filters per device"."""
 _ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
 _OF_PEOPLE = re.compile(
-    r"(?:is|was) (?:born|educated|raised|married|elected|appointed|nominated|knighted|ordained|buried|survived|"
+    r"(?:is|was) (?:born|educated|raised(?! if\b| when\b| by\b| unless\b)|married|elected|appointed|nominated|knighted|"
+    r"ordained|buried|survived|"
     r"(?:an?|the) (?:[\w-]+ ){0,4}(?:actor|actress|director|singer|player|politician|writer|author|maintainer|composer|"
     r"musician|lawyer|scientist|professor))\b"
     r"|.*\b(?:his|her|himself|herself)\b"
 )
+_PEOPLE = frozenset(
+    "people person managers manager employees employee staff users user developers developer administrators authors "
+    "administrator maintainers maintainer members member author reviewers reviewer customers customer players player "
+    "contributors contributor guests attackers attacker".split()
+)
+"""Nouns of people, who are asked for by "who"."""
 _JOINED = re.compile(r"\b(?:and|or|but) (?:[a-z]+ly )?([a-z]+)")
 _ALSO_DO = re.compile(r"\b(?:and|or|but) (?:also|then|always|often|never|sometimes) ")
 _NEW_SUBJECT = (
@@ -41,7 +48,7 @@ _SIDE_BY_SIDE = (
 _OUTSIDE = re.compile(
     r"^[A-Z], | - |"
     r"\b(?:of|to|for|with|by|on|in|from|at|about|than) (?:it|its|them|their|one)\b|[;:]|^(?:it|its|so)\b"
-    r"|\(\d+(?:\.\d+)+(?:-\d+)?\)|\b[Ii]n (?:[Ss]ection )?\d+(?:\.\d+)+(?:-\d+)?$"
+    r"|\(\d+(?:\.\d+)+(?:-\d+)?\)|\b[Ii]n (?:[Ss]ection )?(?:\d+|[A-Z])(?:\.\d+)+(?:-\d+)?$"
     r"|, (?:but|so|while|whereas|yet) | but (?:the|it|an?|this|not all) |[a-z]—[a-z]"
     r"|\b(?:for|in|on|of|to|with|by|from|at|into) that (?!is\b|are\b)|\bthat (?!used|based|needed)[a-z]+ed "
     r"(?!by|to|in|the|an?|for|with|on|from|as|at)[a-z]+"
@@ -52,7 +59,7 @@ _OUTSIDE = re.compile(
     r"|, and (?:there|it|its|the|this|an?|one|inside|in|on|many|some|all|each|most|then|thus|therefore)\b"
     r"|,(?: and)? (?!(?:and|or|but|if|when|where|which|who|whose|that|as|unless|until)\b)(?:[\w/-]+ ){1,4}"
     r"(?:is|are|was|were|has|have|had|will|can|must|may|does|do|gets?|becomes?|changes?|happens?)\b"
-    r"|, and [A-Z][\w.-]* (?:is|are|was|has|can|stands|means|uses|does)\b"
+    r"|,? and [A-Z][\w.-]* (?:is|are|was|has|can|stands|means|uses|does)\b"
     rf"| [—–] |{_NEW_SUBJECT}|{_SIDE_BY_SIDE}"
     r"|,? and (?:there|it|their|its|the|this|many|some|all|each|most) (?:\w+ )?\w+ "
     r"(?:is|are|has|have|can|may|must|will|should|would|could|cannot|[a-z]+s)\b"
@@ -78,6 +85,7 @@ _PARTS = re.compile(r"^(?:an?|the) (?:[\w-]+ ){1,4}?[\w-]+, ")
 _GOES_ON_OF_IT = re.compile(
     r"\band (?:can|may|must|should|will|is|has|does|cannot)\b"
     rf"|, and (?:[a-z]+ly |also )?(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b"
+    rf"|\band (?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))}) (?:the|an?|its|no|all)\b"
 )
 _ARE_KIND = re.compile(
     r"(?!not |only |also |then |just |always |often |[a-z]+(?:ed|ly|ing) )"
@@ -226,10 +234,11 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
         if any(word in VERBS for word in _JOINED.findall(rest)) or _ALSO_DO.search(rest) or " their " in f" {rest}":
             return None  # a second verb would have to agree as well
         verb = {"are": "is", "have": "has"}.get(verb) or third_person(verb)
-        return f"What {verb} {rest}?", rest
+        return f"{'Who' if said.name in _PEOPLE else 'What'} {verb} {rest}?", rest
     if _RELEASE.fullmatch(said.name):
         return f"Which release {verb} {rest}?", f"{verb} {rest}"
-    asks = "Who" if _OF_PEOPLE.match(f"{verb} {rest}") else "What"
+    people = head.lower() in _PEOPLE or (not is_identifier(said.name) and _OF_PEOPLE.match(f"{verb} {rest}"))
+    asks = "Who" if people else "What"
     return f"{asks} {verb} {rest}?", f"{verb} {rest}"
 
 

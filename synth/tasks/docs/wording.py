@@ -118,6 +118,8 @@ _NO_SOFTWARE = frozenset("format protocol standard specification algorithm struc
 """What no package, and no option, is."""
 _CALLED = frozenset("function method macro procedure routine predicate command operator subroutine".split())
 _OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
+_OF_LOOKS = frozenset("colour color face highlight style theme".split())
+"""Kinds that are named for what has them."""
 _OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
 """What no module, type or file does."""
 _NO_ACTORS = frozenset("enumerator member constant struct union typedef".split())
@@ -309,6 +311,8 @@ class Words:
             return None
         if (thing := _THING.match(said)) is not None and not _may_be(last, thing[1]):
             return None
+        if last in _OF_LOOKS and said.startswith("that is "):
+            return None  # a colour is not the line that is shown in it
         if _OF_CALLS.match(said) and last not in _CALLED:
             return None
         if _UNCLEAR.match(said):

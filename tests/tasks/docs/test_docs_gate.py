@@ -12,6 +12,7 @@ from synth.schemas.rejections import Rejection
 from synth.sources.docs.names import group_kind, page_kind
 from synth.tasks.docs.english import clause
 from synth.tasks.docs.gate import Gate
+from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.proposer import Proposed
 from synth.tasks.docs.spoken import statement_question
 from synth.tasks.docs.wording import Words
@@ -82,6 +83,9 @@ class _Draft:
         ("What carries the plates of the cook?", "attackers"),
         ("Which protocol is supported in the hall for all protocols?", "WebSocket"),
         ("According to “Guide”, what can change when the hall is closed?", "pointer"),
+        ("What provides a much more configurable and tested server?", "Gunicorn"),
+        ("What was led by Jean Ichbiah and has included Bernd Krieg and John G.P?", "Ada design team"),
+        ("Which cards are dealt out to two columns of cells?", "eight cards"),
         ("What do you call the early closing of the hall?", "nice feature"),
     ],
 )
@@ -173,6 +177,18 @@ def test_kinds_by_headings_and_titles() -> None:
         ("Fairwell is slightly more known for plates and bowls of the old kind.", None),
         ("Fairwell burns plates at night while XMark is burning them in the open.", None),
         ("Security also includes taking the plates of the hall into the cellar.", None),
+        (
+            "Time_Error is raised if the result is too large for the hall.",
+            "What is raised if the result is too large for the hall?",
+        ),
+        ("The mark_designator is Read and T is a limited extension of the hall.", None),
+        (
+            "Managers are expected to write the results of the year into the book.",
+            None,
+        ),
+        ("The Fold package holds the effects of the glaze defined in F.3.2.", None),
+        ("Shisen is a game of the old city and uses the same tiles as many others.", None),
+        ("The name Salic Law is a reference to a law of the old city of the west.", None),
         ("Postix provides two interesting features for handling plates of clay.", None),
     ],
 )
@@ -180,6 +196,84 @@ def test_sentences(sentence: str, question: str | None) -> None:
     said = statement(sentence)
     asked = None if said is None else statement_question(said)
     assert (asked and asked[0]) == question
+
+
+def test_people_are_asked_for_by_who() -> None:
+    said = statement("Managers write the results of the year into the book of the house.")
+    assert said is not None
+    asked = statement_question(said)
+    assert asked is not None
+    assert asked[0] == "Who writes the results of the year into the book of the house?"
+
+
+def test_a_name_is_told_by_its_words_without_hyphens() -> None:
+    assert leaks("an email address with a name", "e-mail address")
+    assert not leaks("a letter with a name", "e-mail address")
+
+
+def test_names_in_capitals_below_a_heading_are_what_the_page_calls_them(tmp_path: Path) -> None:
+    body = (
+        "<h1>Extensions</h1><p>The setting of each extension is read once, and every setting has a default.</p>"
+        "<h2>CLOSE_COUNT</h2><p>The number of plates after which the hall is closed.</p>"
+        "<h2>closer</h2><p>Closes the hall of the tavern when no plate is left.</p>"
+        "<h2>old lids</h2><p>Lids of the old kind are made of wood.</p>"
+    )
+    proposer = build(tmp_path, {"ext.html": f"<html><body>{body}</body></html>"}).proposer()
+    assert kind(proposer, "CLOSE_COUNT") == "setting"
+    assert kind(proposer, "closer") == "extension"
+    assert kind(proposer, "old lids") is None
+
+
+def test_a_module_has_no_property_of_its_own(tmp_path: Path) -> None:
+    """Sphinx's pages of two modules, each with a class that has a property and with a function."""
+    page = (
+        '<h1 id="module-{m}">{m}</h1><p>The {m} module bakes plates.</p><dl class="py property"><dt id="{m}.Plate.rim">'
+        "rim</dt><dd><p>The {m} edge of the plate in the hall as a number.</p></dd></dl>"
+        '<dl class="py function"><dt id="{m}.fold">{m}.fold(x)</dt><dd><p>Fold the {m} side of a plate into the middle.'
+        "</p></dd></dl>"
+    )
+    files = {f"{m}.html": f"<html><body>{page.format(m=m)}</body></html>" for m in ("kilner", "glazer")}
+    proposer = build(tmp_path, files).proposer()
+    items = [item for found in proposer.items.by_family.values() for item in found.get("holder", [])]
+    parts = {proposer.corpus.entities[proposer.corpus.edges[item.edges[0]].subject].kind for item in items}
+    assert parts == {"function"}
+
+
+def test_a_colour_is_not_what_is_shown_in_it(tmp_path: Path) -> None:
+    body = (
+        "<h1>Looks</h1><table><tr><th>Colour</th><th>Description</th></tr>"
+        "<tr><td>rim_line</td><td>The line between the plate and the table of the guest.</td></tr>"
+        "<tr><td>rim_dark</td><td>Marks the edge of the plate on the table at night.</td></tr></table>"
+    )
+    proposer = build(tmp_path, {"looks.html": f"<html><body>{body}</body></html>"}).proposer()
+    told = {proposer.corpus.entities[entity].name for entity, _ in proposer.items.all_said()}
+    assert told == {"rim_dark"}
+
+
+def test_what_depends_on_the_page_is_not_asked_for_without_it(tmp_path: Path) -> None:
+    body = "<h1>Game {n}</h1><h2>Rows</h2><p>{said} The rows of game {n} are long, and {n} cards lie in the rows.</p>"
+    said = "Rows grow down in rank by colour with every trump of the {n} hands in the hall."
+    names = "alder birch cedar ebony elm fir hazel larch maple oak pine rowan willow yew".split()
+    pages = {f"{name}.html": body.format(n=name, said=said.format(n=name) if name == "oak" else "") for name in names}
+    proposer = build(tmp_path, {name: f"<html><body>{text}</body></html>" for name, text in pages.items()}).proposer()
+    draft: Any = _Draft("What grows down in rank by colour with every trump?", "rows", "plain/grow")
+    assert Gate(proposer.corpus).flaw(draft) == "which 'rows', its page says"
+    placed: Any = _Draft("According to “Game oak”, what grows down in rank by colour?", "rows", "placed/grow")
+    assert Gate(proposer.corpus).flaw(placed) is None
+
+
+def test_a_heading_s_attributes_may_stand_apart(tmp_path: Path) -> None:
+    lines = (
+        "# Rules",
+        "## glaze",
+        "Glazes.",
+        "### Configuration { #glaze-configuration }",
+        "#### `glaze.heat`",
+        "Heat.",
+    )
+    text = "\n\n".join(lines)
+    proposer = build(tmp_path, {"rules.md": text}).proposer()
+    assert kind(proposer, "glaze.heat") == "setting"
 
 
 def test_set_is_an_order_before_attributes() -> None:

@@ -232,15 +232,16 @@ class PageNarration(LongDocuments):
         self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=listed(others))
 
     def entry_of(self, clue: Clue, sentence: Passage) -> Passage | None:
-        """What is said below a term that is quoted for a clue, where the term alone does not say it."""
+        """What is said below a term or a heading that is quoted for a clue, where that alone does not say it."""
         document, wanted = self.seen.documents.get(sentence.document), content_stems(strip(clue.cue))
         lines = list(document.pages.get(sentence.page, ())) if document is not None else []
         at = next((n for n, one in enumerate(lines) if one.text == sentence.text), None)
-        if at is None or not wanted or term(sentence.text) is None or is_row(sentence.text):
+        headed = sentence.heading == sentence.text
+        if at is None or not wanted or not (headed or term(sentence.text) is not None) or is_row(sentence.text):
             return None
         own = len(wanted & content_stems(sentence.text))
         for one in lines[at + 1 : at + _BELOW]:
-            if sentence.text not in one.parents:
+            if sentence.text not in one.parents and not (headed and one.heading == sentence.text):
                 return None
             if len(wanted & content_stems(one.text)) > max(own, len(wanted) / 2) and quotable(one.text):
                 return one
