@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("mcp", reason="extra mcp")
@@ -21,9 +22,12 @@ from synth.exploration.mcp.described import described_book
 from synth.exploration.mcp.explorer import McpExplorable
 from synth.exploration.mcp.listings import listings
 from synth.exploration.mcp.survey import seems_to_read, survey
+from synth.exploration.mcp.trials import BookProposer, Watch
 from synth.exploration.mcp.wording import about_thing, questions_on_thing
 from synth.exploration.pipeline import Exploration, blank_task
+from synth.exploration.walks import Coverage, Explored
 from synth.schemas.plans import Plan
+from synth.schemas.rejections import Rejection
 from synth.tasks.contract import Checked
 
 CONFIG = ExplorationConfig(
@@ -42,10 +46,41 @@ def asked(kind: str) -> list[str]:
 
 
 @cache
-def tasks(kind: str) -> tuple[Checked, ...]:
+def proposed(kind: str) -> tuple[Checked | Rejection, ...]:
     environment, book = opened(kind)
-    found = Exploration(McpExplorable(environment, book, CONFIG)).propose(range(8), 1)
-    return tuple(one for one in found if isinstance(one, Checked))
+    return tuple(Exploration(McpExplorable(environment, book, CONFIG)).propose(range(8), 1))
+
+
+def tasks(kind: str) -> tuple[Checked, ...]:
+    return tuple(one for one in proposed(kind) if isinstance(one, Checked))
+
+
+def test_an_answer_in_one_line_shows_a_value_whatever_else_it_shows_later() -> None:
+    details = [one.detail for kind in ("board", "requests") for one in proposed(kind) if isinstance(one, Rejection)]
+    assert not any("does not show" in detail for detail in details), details
+
+
+def test_later_calls_are_about_what_was_there_by_its_name_and_remove_nothing_changed() -> None:
+    environment, book = opened("board")
+    watch, coverage, generator = Watch(environment, book), Coverage(), np.random.default_rng(0)
+    proposer = BookProposer(environment, book, watch)
+    episode = environment.reset(blank_task("t", "mcp", {}))
+    try:
+        proposer.begin = watch.state(episode)
+        moved = proposer.arguments("move_card", episode, coverage, generator)
+        assert moved is not None
+        call = ToolCall(id="m", name="move_card", arguments=moved)
+        proposer.saw(Explored(call, episode.step(call), "before", "after", True))
+        other = next(card for card in ("Mend the gate", "Oil the saw") if card != moved["title"])
+        column = "NEXT" if other == "Mend the gate" else "DONE"
+        episode.step(ToolCall(id="s", name="stamp_card", arguments={"title": other, "column": column}))
+        watch.state(episode)
+        drawn = [proposer.arguments("delete_card", episode, coverage, generator) for _ in range(60)]
+    finally:
+        episode.close()
+    titles = {one["title"] for one in drawn if one is not None}
+    assert len(titles) == 2
+    assert not titles & {moved["title"], f"{other} (stamped)"}
 
 
 def test_texts_under_columns_are_moved_between_them() -> None:
