@@ -85,6 +85,8 @@ def statements(text: str) -> tuple[Statement, ...]:
         for relation, slot in zip(relations, ("o", "o2", "o3"), strict=False):
             subject, value = match.groupdict().get("s", ""), match[slot]
             item = RELATIONS[relation]
+            if item.value_kind == "entity" and value.islower():
+                continue  # "Snow lies in the gullies": no name, so no thing
             if item.primary or item.inverse is None:
                 found.append(Statement(relation, subject, value, of_subject=True))
             else:

@@ -54,3 +54,9 @@ def test_who_reads_tells_relations_and_their_ends_apart(
     relation, forward = hop
     source, target, own = str(ends.get("source", "")), str(ends.get("target", "")), bool(ends.get("of_target"))
     assert says(text, relation, forward, source=source, target=target, of_target=own) is verdict
+
+
+def test_what_has_no_name_is_no_other_end() -> None:
+    assert says("Snow lies in the gullies well into the warm season.", "lies_in", True) is None
+    assert says("The lake lies in the Wakura Highlands.", "lies_in", True)
+    assert says("She was an industrialist.", "occupation", True)
