@@ -160,3 +160,17 @@ def test_a_code_stands_for_a_name_of_the_request_and_for_no_other() -> None:
     assert marks_of(asked, meant, [both], [who, both]) == ["May 19", "Lisbon", "Geneva"]
     back = ToolResult(call_id="c", name="list_reservations", content=f"{meant}\nE2: GVA to LIS, departs 2031-05-19")
     assert marks_of(asked, meant, [back], [who, back]) == []
+
+
+def test_what_is_said_of_another_title_and_the_writers_name_are_no_marks() -> None:
+    asked = (
+        "Remove the link that says that the bug “Password reset is cut off” of Payments blocks our issue “Tax summary”."
+    )
+    assert details_of(asked, "PAY-3: Tax summary, project Payments") == ["“Tax summary”"]
+    assert details_of(asked, "PAY-4: Password reset is cut off, project Payments") == [
+        "“Password reset is cut off”",
+        "Payments",
+    ]
+    own = "My name is Jovana Ivanova. Take the assignee off “Report builder crashes”, which is due on 2026-05-04."
+    line = "PAY-17: Report builder crashes, Jovana Ivanova, due 2026-05-04"
+    assert details_of(own, line) == ["“Report builder crashes”", "2026-05-04"]

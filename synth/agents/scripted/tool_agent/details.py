@@ -16,6 +16,9 @@ __all__ = ["answers", "coded", "details_of", "marks_of", "only_called", "untold_
 
 _MARKS = 3
 """Details by which a line is said to be the one that is meant."""
+_WRITER = re.compile(
+    r"(?<=\b[Mm]y name is )[\w' -]+|(?<=\bI am )[A-Z][\w'-]+ [A-Z][\w'-]+|(?<=\bI'm )[A-Z][\w'-]+ [A-Z][\w'-]+"
+)
 _QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 _DETAIL = re.compile(
     r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"
@@ -25,6 +28,7 @@ _DETAIL = re.compile(
 def details_of(question: str, line: str) -> list[str]:
     """What of ``line`` the question says too, as the question writes it: names, dates, amounts."""
     quoted = _QUOTED.findall(question)
+    question = _about(question, line)
     found: dict[str, None] = {f"“{title}”": None for title in quoted if title in line}
     for match in _DETAIL.finditer(line):
         token = match.group().strip(".,:;")
@@ -41,6 +45,20 @@ def details_of(question: str, line: str) -> list[str]:
                 found.setdefault(f"${form}" if name and f"${form}" in question else form)
                 break
     return [one for one in found if not any(one in other for other in found if other != one)][:3]
+
+
+def _about(question: str, line: str) -> str:
+    """The question without the writer's own name and, where it names several titles and the line has some of them,
+    without what stands nearest to another ("our issue “A” blocks the bug “B” of Payments")."""
+    question = _WRITER.sub(lambda own: "·" * len(own.group()), question)
+    titles = [(match.start(), match.end(), match[1] in line) for match in _QUOTED.finditer(question)]
+    if all(mine for *_, mine in titles) or not any(mine for *_, mine in titles):
+        return question
+    kept = []
+    for match in re.finditer(r"\S+|\s+", question):
+        near = min(titles, key=lambda title: max(title[0] - match.end(), match.start() - title[1], 0))
+        kept.append(match.group() if near[2] or match.group().isspace() else "·" * len(match.group()))
+    return "".join(kept)
 
 
 def _as_asked(token: str, rest: str, question: str) -> str:
