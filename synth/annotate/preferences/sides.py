@@ -186,7 +186,7 @@ def describe(actions: Sequence[ContentItem], *, gave_up: bool = False) -> str:
 
 
 _CARELESS = (
-    *("p_assume", "p_skip", "p_enough", "p_twice", "p_insist"),
+    *("p_assume", "p_skip", "p_twice", "p_insist"),
     *("p_suspect", "p_obey", "p_bend", "p_around"),
 )
 """What scripted agents think when they err: right by luck, it is no example."""

@@ -225,7 +225,7 @@ class _Acting(Mistakes):
         return builder.message(other)
 
     def _stops(self) -> Turn:
-        self.builder.thoughts.add("p_enough")
+        self.builder.thoughts.add("p_finish")  # it takes it to be done, and says so as who is done
         return self.builder.message(self.builder.said("m_done_plain"))
 
     def _gives_in(self) -> Turn | None:
