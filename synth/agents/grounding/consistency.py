@@ -131,7 +131,7 @@ _REASONED = frozenset((Flaw.LIST, Flaw.CANDIDATE, Flaw.PASSED, Flaw.COMPARISON, 
 
 _ANNOUNCED = ("search_name", "g_find", "g_relations", "g_triples", "hit_try")
 """What is said by who makes a call; alone it says nothing of why."""
-_NO_REASON = ("answer_guess", "answer_early", "p_around", "untold")
+_NO_REASON = ("answer_guess", "p_around", "untold")
 
 
 def poor_reason(prompt: Prompt, history: History, *, start: int) -> str | None:
@@ -212,7 +212,7 @@ def _sets(run: SaidRun, turn: SaidTurn) -> _Found:
     if run.history[turn.number].turn.calls or not run.history[turn.number].turn.answer:
         return
     notes = [note for one in run.turns[: turn.number + 1] for note in one.notes]
-    if not any(intent == "complete" for intent, _ in notes) or says(("answer_guess", "answer_early"), turn.thought):
+    if not any(intent == "complete" for intent, _ in notes) or says(("answer_guess",), turn.thought):
         return
     gone = {name for intent, name in notes if intent in ("strike", "dismiss")}
     members = [name for name in dict.fromkeys(name for intent, name in notes if intent == "member") if name not in gone]

@@ -77,7 +77,7 @@ class TurnPlanner(ABC):
             self.thoughts.add("failed")
         early = self.chooser.early_answer()
         if early is not None:
-            return self._answer("answer_early", early)
+            return self._answer("answer", early)  # in the words of who has the answer: it takes it to be one
         if self.seen.turns >= self.patience:
             return self._stop()
         for _ in range(48):

@@ -11,6 +11,7 @@ from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.consistency import poor_reason
 from synth.agents.grounding.said import says
+from synth.agents.scripted.phrases import PHRASES
 from synth.agents.trajectory import history_of, step_items
 from synth.identity import digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem
@@ -189,7 +190,8 @@ _CARELESS = (
     *("p_assume", "p_skip", "p_twice", "p_insist"),
     *("p_suspect", "p_obey", "p_bend", "p_around"),
 )
-"""What scripted agents think when they err: right by luck, it is no example."""
+"""What scripted agents think when they err: right by luck, it is no example. Nor is who says at a desk
+that all is done, and not what: there it may be that nothing had to be done."""
 
 
 def not_grounded(
@@ -209,9 +211,12 @@ def not_grounded(
     own = row.model is not None if own_words is None else own_words
     found = ungrounded(prompt, history, start=start, own_words=own)
     careless = None if own else next((one for one in _thoughts(chosen) if says(_CARELESS, one) is not None), None)
+    if not own and careless is None and row.environment == "app":
+        told = (getattr(item, "content", None) for item in chosen)
+        careless = next((text for text in told if text in PHRASES["m_done_plain"]), None)
     if not found and careless is None:
         return None
-    why = str(found[0]) if found else f"thinks what is thought by who errs: {careless!r}"
+    why = str(found[0]) if found else f"says what is said by who errs: {careless!r}"
     return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {why}", step=start)
 
 

@@ -15,6 +15,7 @@ from stand_ins.bare import bare
 from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.consistency import poor_reason
+from synth.agents.scripted.phrases import PHRASES
 from synth.agents.trajectory import history_of, step_items
 from synth.annotate.preferences.sides import PairPosition, not_grounded, parsed
 from synth.annotate.preferences.verified import _as_good, _better, _skips, off_path, verified_pairs
@@ -404,8 +405,12 @@ def test_a_call_that_was_refused_is_no_decision() -> None:
 
 def test_no_pair_prefers_what_is_thought_by_who_errs(failures: list[Searched]) -> None:
     """That nothing had to be done is no reason to say that all is done."""
-    run = failures[0].run
-    for thought, fits in (("That should be all.", False), ("So I say so.", True)):
-        told = [MessageAction(content="Done.", description=thought, reasoning_content=thought)]
+    run = failures[0].run.model_copy(update={"environment": "app"})
+    for thought, said, fits in (
+        ("I do not need to look that up first.", "The limit is 20.", False),
+        ("Nothing is left to do. I say what was done.", PHRASES["m_done_plain"][0], False),
+        ("So I say so.", "The limit is 20.", True),
+    ):
+        told = [MessageAction(content=said, description=thought, reasoning_content=thought)]
         refused = not_grounded(PairPosition.at(run, len(turn_ranges(run.content)) - 1), told, stage="test")
         assert (refused is None or "errs" not in refused.detail) is fits
