@@ -11,7 +11,6 @@ from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.consistency import poor_reason
 from synth.agents.grounding.said import says
-from synth.agents.scripted.phrases import PHRASES
 from synth.agents.trajectory import history_of, step_items
 from synth.identity import digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem
@@ -212,8 +211,9 @@ def not_grounded(
     found = ungrounded(prompt, history, start=start, own_words=own)
     careless = None if own else next((one for one in _thoughts(chosen) if says(_CARELESS, one) is not None), None)
     if not own and careless is None and row.environment == "app":
-        told = (getattr(item, "content", None) for item in chosen)
-        careless = next((text for text in told if text in PHRASES["m_done_plain"]), None)
+        told = (str(getattr(item, "content", None) or "") for item in chosen)
+        ended = ((text, says(("m_done_plain",), text)) for text in told)
+        careless = next((text for text, found in ended if found is not None and found.group() == text), None)
     if not found and careless is None:
         return None
     why = str(found[0]) if found else f"says what is said by who errs: {careless!r}"
