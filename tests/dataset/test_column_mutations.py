@@ -4,7 +4,8 @@ the list of those that are carried and not proven."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from critical_samples import whole_tables
@@ -16,6 +17,7 @@ from test_writing_mutations import checks, exploration, wordings
 import synth
 from synth.dataset.configs import CONFIGS, config_named
 from synth.dataset.layout import write_dataset
+from synth.dataset.rules.recorded import measured
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.judgments import JudgmentRow
@@ -25,8 +27,9 @@ from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1_800)]  # thousands of validations, perhaps on a busy machine
 
-SHOWN = {"steps.criticality.alternative"}
-"""Unseen only where two alternatives have the same counts: test_step_mutations.py makes them."""
+SHOWN = {"steps.criticality.alternative", "steps.criticality.original_draws"}
+"""Unseen only where two alternatives have the same counts (test_step_mutations.py makes them) or the policy drew what
+neither side does (below): a small dataset may have no such row."""
 DATASETS: dict[str, dict[str, Any]] = {
     "world-search": {
         "tasks": 10,
@@ -79,6 +82,16 @@ def test_a_changed_value_of_every_column_is_seen_or_the_column_is_carried(held: 
             looked_at[config.name] |= {column.path for column in leaves(config) if one.places(config, column)}
     assert missed == [], "\n".join(missed)
     assert [name for name, seen in looked_at.items() if seen <= set(carried().get(name, ()))] == []
+
+
+def test_draws_of_neither_side_leave_room_for_other_counts() -> None:
+    sides = {f"{side}_{what}": n for side in ("alternative", "original") for what, n in (("successes", 1), ("n", 2))}
+    fits = {"difference": 0.0, "low": -0.5, "high": 0.5, "confidence": 0.9, "alternative_draws": 1, "policy_draws": 4}
+    made = {draws: SimpleNamespace(**sides, **fits, original_draws=draws) for draws in (1, 3, 4)}
+    names = ("alternative", "original")
+    seen = {draws: list(measured("criticality", cast(Any, row), names, {})) for draws, row in made.items()}
+    assert seen[1] == seen[3] == []
+    assert "4, but 1 and 4 of them" in seen[4][0]
 
 
 def test_no_column_that_is_proven_stands_among_those_that_are_not(held: dict[str, Held]) -> None:
