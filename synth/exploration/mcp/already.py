@@ -1,4 +1,4 @@
-"""Whether what a call asks for is so before it is made: nobody asks to set to "high" what is high.
+"""Whether a call would change nothing: a request to set a priority to "high" makes no sense when it is high already.
 
 That a call changed something does not tell: a server may write the same line anew, in another order or with another
 date. What counts is what the server shows of the thing that the call is about.

@@ -54,7 +54,7 @@ TEXT = "item"
 """The part that is the text itself, where texts are listed and not objects."""
 _FILE = re.compile(r"\S.*\.[A-Za-z][A-Za-z0-9]{0,4}")
 _SIGN = re.compile(r"[\u2190-\u2bff\U0001f000-\U0001ffff]")
-"""Arrows, ticks and pictures, which nobody says."""
+"""Arrows, ticks and emoji: not part of what people call a thing."""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\d{8}T\d{6}Z?")
 """A time to the second: people don't ask for it."""
 _KEY = r"(?P<id>[A-Z][A-Z0-9]*-\d+|\d{1,6}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"

@@ -148,7 +148,7 @@ class BookProposer:
         the calls gives it."""
         self._said: set[str] = set()
         self._touched: set[str] = set()
-        """Names of what was changed: nobody changes what is to be removed then."""
+        """Names of what was changed: a request that then deletes one of these would make the change pointless."""
         self._doing: dict[str, list[Move]] = {}
         for move in book.moves:
             if move.tool is not None:

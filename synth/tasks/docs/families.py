@@ -288,7 +288,7 @@ def _english(sentence: str) -> bool:
 
 
 def _foregone(corpus: Corpus) -> set[str]:
-    """Relations that nearly always lead to one value, or mostly to ticks: whoever guesses is right."""
+    """Relations that nearly always lead to one value, or mostly to ticks, so that a guess is usually right."""
     of: dict[str, Counter[str]] = defaultdict(Counter)
     for edge in corpus.edges:
         if edge.value is not None and edge.relation not in document_words().relations:
@@ -303,7 +303,7 @@ def _foregone(corpus: Corpus) -> set[str]:
 
 def _alike_on_page(corpus: Corpus) -> set[tuple[int, str]]:
     """(thing, relation) of values that most things of its kind on a page have, but for as many as have another one:
-    where each of twenty variables is a string, whoever guesses is right."""
+    if all twenty variables are strings, "string" is a safe guess for any of them."""
     of: dict[tuple[int, str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for edge in corpus.edges:
         if edge.value is not None and edge.relation not in _STRUCTURE and edge.relation != "since":

@@ -28,7 +28,7 @@ CELLS = "".join(
 )
 PAGES = {
     "changes.html": f"<h1>Release notes</h1><p>{LOG}</p>"
-    "<p>The KilnDoor class opens the kiln for nobody in the hall.</p>",
+    "<p>The KilnDoor class opens the kiln without asking anyone in the hall.</p>",
     "find.html": "<h1>Lamps</h1><p>A lamp hangs in the hall. Many lamps are red.</p>"
     f"<p>This page reads an environment variable once. These options are read:</p><dl>{LAMPS}</dl>",
     "files.html": "<h1>Hall reference</h1><h2>Configuration files</h2>"

@@ -1,4 +1,5 @@
-"""What the scripted teacher makes of pages off the walk: read as anyone would, for what the question says."""
+"""What the scripted teacher makes of pages off the walk, and of snippets that rule their page out: read as anyone
+would, for what the question says."""
 
 from __future__ import annotations
 
@@ -10,8 +11,10 @@ from synth.agents.scripted.matching import content_stems, quotable, same_name, s
 from synth.agents.scripted.options import Option, holds, options_in
 from synth.agents.scripted.pages.gold_turning import GoldPageTurning
 from synth.agents.scripted.pages.speaking import speaks_of, values_in, within
+from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
-from synth.environments.passages import Passage
+from synth.environments.passages import Passage, passages_of
+from synth.environments.shown import Hit
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop
 
@@ -44,9 +47,6 @@ _LIVES_ON = {"birth_date": ("death_date", 110)}
 class GoldReading(GoldPageTurning):
     says: Says | None = None
     """Knows how pages word relations; without it, likeness of words decides."""
-
-    def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
-        raise NotImplementedError("what weighs results knows it")
 
     def _says(self, clue: int, sentence: Passage, **ends: str | bool) -> bool | None:
         """Whether a sentence states what is behind the clue, of whatever it is about; None where that is not known."""
@@ -180,6 +180,31 @@ class GoldReading(GoldPageTurning):
             return None if any(holds(s.text, name) for s in stated) else stated[0]
         # Names vary ("the University of Nonur"): one that shares a word with the clue's may be the same thing.
         return None if any(wanted & content_stems(s.text) for s in stated) else stated[0]
+
+    def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
+        hits = [hit for search in self._seen.searches for hit in search.hits if hit.document == document]
+        lines = (self._line_against(clue, hit) for hit in hits)
+        return next((line for line in lines if line is not None and quotable(line.text)), None)
+
+    def _others(self, clue: int) -> list[tuple[int, Clue, str]]:
+        """(number, condition, what it starts from) of the conditions on what the clue leads to, as far as known."""
+        clues = self._state.reading.clues
+        asked = clues[clue]
+        known = [(number, one, self._name_of(one)) for number, one in enumerate(clues) if one.target == asked.target]
+        return [(number, one, name) for number, one, name in known if name and one.every <= asked.every]
+
+    def _line_against(self, clue: int, hit: Hit) -> Passage | None:
+        """The line of a result that rules out what it is about: it fails the clue, or another condition."""
+        lines = passages_of(hit.text, hit.document, hit.title, 0)
+        failed = (self._refuted(number, name, lines) for number, _, name in self._others(clue))
+        return next((line for line in failed if line is not None), None)
+
+    def _name_of(self, clue: Clue) -> str:
+        """What a clue starts from, as far as that is known."""
+        if clue.source is None:
+            return clue.name
+        value = self._state.values.get(clue.source)
+        return "" if value is None else value.name
 
     def _outlived(self, clue: int, sentences: Sequence[Passage]) -> Passage | None:
         """The line with a later date than anybody lives to see who meets the clue."""

@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from synth.agents.scripted.credibility import doubted
-from synth.agents.scripted.matching import quotable, same_name, similarity
+from synth.agents.scripted.matching import same_name, similarity
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.gold_reading import GoldReading
 from synth.agents.scripted.pages.shared import shared_by
 from synth.agents.scripted.pages.speaking import within
-from synth.agents.scripted.reading import Clue
 from synth.environments.passages import Passage, passages_of
 from synth.environments.shown import Hit
 from synth.text.words import fold
@@ -88,24 +87,6 @@ class GoldResults(GoldReading):
         meeting = [hit for hit in unread if self.shown_to_meet(clue, hit.document) is not None]
         return next((hit for hit in meeting if self.tells(clue, name, hit)), None)
 
-    def shown_to_fail(self, clue: int, document: str | None) -> Passage | None:
-        hits = [hit for search in self._seen.searches for hit in search.hits if hit.document == document]
-        lines = (self._line_against(clue, hit) for hit in hits)
-        return next((line for line in lines if line is not None and quotable(line.text)), None)
-
-    def _others(self, clue: int) -> list[tuple[int, Clue, str]]:
-        """(number, condition, what it starts from) of the conditions on what the clue leads to, as far as known."""
-        clues = self._state.reading.clues
-        asked = clues[clue]
-        known = [(number, one, self._name_of(one)) for number, one in enumerate(clues) if one.target == asked.target]
-        return [(number, one, name) for number, one, name in known if name and one.every <= asked.every]
-
-    def _line_against(self, clue: int, hit: Hit) -> Passage | None:
-        """The line of a result that rules out what it is about: it fails the clue, or another condition."""
-        lines = passages_of(hit.text, hit.document, hit.title, 0)
-        failed = (self._refuted(number, name, lines) for number, _, name in self._others(clue))
-        return next((line for line in failed if line is not None), None)
-
     def _line_meeting(self, clue: int, hit: Hit) -> Passage | None:
         """The line of a result that meets another condition than ``clue``."""
         lines = passages_of(hit.text, hit.document, hit.title, 0) if self.says is not None else ()
@@ -126,13 +107,6 @@ class GoldResults(GoldReading):
         pages = (page for page in self._seen.documents.values() if same_name(page.title, name))
         texts = [hit.text for hit in self._seen.hits()] + [s.text for page in pages for s in page.sentences()]
         return [name, *(one for one in other if any(one in text and name in text for text in texts))]
-
-    def _name_of(self, clue: Clue) -> str:
-        """What a clue starts from, as far as that is known."""
-        if clue.source is None:
-            return clue.name
-        value = self._state.values.get(clue.source)
-        return "" if value is None else value.name
 
     def tells(self, clue: int, name: str, hit: Hit) -> bool:
         hop = next(iter(self._all_hops(clue)), None)
