@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 
 from synth.engine.plan import Plan
-from synth.engine.signals import LOOK_SECONDS, end, interruptible
+from synth.engine.signals import LOOK_SECONDS, end, held_back
 from synth.engine.usage import is_model_bound
 from synth.schemas.reports import StageReport
 
@@ -63,7 +63,8 @@ class Lanes:
         pool = ThreadPoolExecutor(1, "synth-model-stages")
         beside: Future[None] | None = None
         try:
-            beside = pool.submit(copy_context().run, self._walk, True)
+            with held_back():
+                beside = pool.submit(copy_context().run, self._walk, True)
             self._walk(False)
             beside.result()
         except BaseException:
@@ -74,6 +75,10 @@ class Lanes:
         finally:
             pool.shutdown(wait=False)
         return tuple(self._reports[label] for label in order)
+
+    def stopped(self) -> str:
+        """Where a signal found the build that none of the caller's own stage runs took."""
+        return "stopped between two stages" if self._beside is None else f"stopped in stage {self._beside!r}"
 
     def _walk(self, bound: bool) -> None:
         """Run what is ready of one lane until nothing is left of it."""
@@ -101,9 +106,7 @@ class Lanes:
                 # The caller's thread stays for Ctrl-C until the other one is through.
                 if not mine and (bound or len(self._reports) == len(self._needs)):
                     return None
-                where = "between two stages" if self._beside is None else f"in stage {self._beside!r}"
-                with interruptible(f"stopped {where}"):
-                    self._changed.wait(LOOK_SECONDS)
+                self._changed.wait(LOOK_SECONDS)
             return None
 
     def _end(self) -> None:

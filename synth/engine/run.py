@@ -101,7 +101,7 @@ class Engine:
         """
         stop = self.models.stop if self.models is not None else lambda: False
         self._lanes = lanes = Lanes(self.plan, run_stage or self.run_stage, gates=gates, stop=stop)
-        with interruptible("stopped between two stages"):
+        with interruptible(lanes.stopped):
             return lanes.run()
 
     def run_stage(self, label: str) -> StageReport:

@@ -47,9 +47,10 @@ def _deliver_again(lost: UnraisableHookArgs) -> bool:
 
 
 @contextmanager
-def interruptible(where: str) -> Iterator[None]:
+def interruptible(where: str | Callable[[], str]) -> Iterator[None]:
     """Turn Ctrl-C and SIGTERM inside into ``Interrupted``, one line. Elsewhere than in the main thread, where Python
-    delivers no signals, only what is raised anyway is turned."""
+    delivers no signals, only what is raised anyway is turned. A ``where`` that changes while the block runs is called
+    when the signal comes."""
     main = threading.current_thread() is threading.main_thread()
     # A handler that someone else set (a server, Prefect) stays: it knows what it does.
     ours = main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -68,7 +69,9 @@ def interruptible(where: str) -> Iterator[None]:
     except KeyboardInterrupt as stop:
         what = "terminated" if isinstance(stop, _Terminated) else "interrupted"
         raise Interrupted(
-            f"{what}; everything that was finished is kept", where=where, mend="run the same command to continue"
+            f"{what}; everything that was finished is kept",
+            where=where if isinstance(where, str) else where(),
+            mend="run the same command to continue",
         ) from stop
     finally:
         if main:

@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ from engine_toys import Built, run_twice
 from model_toys import Chats, ChatsConfig, FakeHub, Wordings, chat_build, chat_plan, replies, sent
 
 from synth.engine import Engine, LocalExecutor, ModelExecutor, Plan, ProcessesExecutor, StageNode
+from synth.engine.lanes import Lanes
 from synth.engine.progress import Quiet
 from synth.errors import Interrupted, StoreError
 from synth.models.contract import BudgetReached, EndpointDown
@@ -128,8 +130,20 @@ def test_a_call_that_failed_rejects_its_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("after", [1, 30, 70])
-def test_a_signal_ends_the_run_and_the_same_command_goes_on(tmp_path: Path, number: int, after: int) -> None:
+@pytest.mark.parametrize(("after", "late"), [(1, 0.0), (30, 0.0), (70, 0.0), (1, 0.5)])
+def test_a_signal_ends_the_run_and_the_same_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, after: int, late: float
+) -> None:
+    """``late``: seconds that the caller's thread lags behind the one that calls the model."""
+    following = Lanes._next
+
+    def lagging(lanes: Lanes, bound: bool) -> str | None:
+        if not bound:
+            time.sleep(late)
+        return following(lanes, bound)
+
+    monkeypatch.setattr(Lanes, "_next", lagging)
+
     class Signalling(FakeHub):
         async def _send(self, request: object) -> None:
             await super()._send(request)  # type: ignore[arg-type]
