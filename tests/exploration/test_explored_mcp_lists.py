@@ -17,7 +17,7 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.mcp.already import is_so
-from synth.exploration.mcp.book import Book, probe_calls
+from synth.exploration.mcp.book import Book, Filler, probe_calls
 from synth.exploration.mcp.described import described_book
 from synth.exploration.mcp.explorer import McpExplorable
 from synth.exploration.mcp.listings import listings
@@ -108,6 +108,37 @@ def test_what_hangs_below_something_is_named_with_it() -> None:
     plans = [Plan.model_validate(one.draft.details["plan"]) for one in tasks("requests")]
     marked = next(plan for plan in plans if plan.calls[-1].tool in ("mark_task_done", "delete_task"))
     assert [call.tool for call in marked.calls[:2]] == ["list_requests", "get_next_task"]
+
+
+def test_no_field_of_what_lies_below_is_asked_of_what_it_lies_in() -> None:
+    about = [ask for ask in asked("requests") if re.search(r"the \w+ of the request", ask)]
+    assert not any(word in ask for ask in about for word in ("title", "description", "heading")), about
+    assert "What is the room of the request “wanted”?" in about, "within an object of its own number"
+    assert "What is the contact of the request “wanted”?" in about
+    found = {one.draft.answer for one in tasks("requests") if "contact" in one.draft.question}
+    assert found <= {"Ida Whitcombe", "Robin Tate"}
+    (move,) = [move for move in opened("requests")[1].moves if move.answer and "contact" in move.asks[0]]
+    environment, book = opened("requests")
+    episode = environment.reset(blank_task("t", "mcp", {}))
+    look, generator = partial(looked, episode), np.random.default_rng(0)
+    answers = {Filler(book, look, generator).fill(move.answer) for _ in range(20)}
+    episode.close()
+    assert answers == {"Ida Whitcombe", "Robin Tate"}, "the steps have a contact each"
+
+
+def test_folders_are_opened_one_after_the_other() -> None:
+    assert "delete the page “item/item”" in asked("vault")
+    assert "What is the status of the page “item/item/item”?" in asked("vault")
+    environment, book = opened("vault")
+    episode = environment.reset(blank_task("t", "mcp", {}))
+    look = partial(looked, episode)
+    read = {given["path"] for tool, given in probe_calls(book, look) if tool == "read_page"}
+    opened_up = {given.get("path") for tool, given in probe_calls(book, look) if tool == "list_directory"}
+    episode.close()
+    assert {"Loft.md", "House/Boiler.md", "House/Attic/Beams.md"} <= read
+    assert opened_up == {None, "House", "House/Attic"}, "nothing lies in Trips"
+    asked_for = " ".join(one.draft.question for one in tasks("vault"))
+    assert "“House/" in asked_for
 
 
 def test_rows_are_called_after_their_table() -> None:

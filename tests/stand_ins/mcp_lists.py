@@ -1,6 +1,6 @@
 """Servers whose lists are not objects with a number each: ``python mcp_lists.py KIND``.
 
-``board`` lists texts under columns, ``vault`` names of files, ``requests`` tasks below each request, in a table, and
+``board`` lists texts under columns, ``vault`` names of files in folders, ``requests`` tasks below each request, in a table, and
 ``shop`` tables with their rows. Each counts its writes and shows the count, so that even a write that changes nothing
 else changes what is shown.
 """
@@ -37,7 +37,7 @@ _TOOLS = {
         _tool("delete_card", "Delete a card.", "title column", mode={"type": "string", "enum": ["soft", "hard"]}),
     ],
     "vault": [
-        _tool("list_directory", "List files."),
+        _tool("list_directory", "List files.", path=_TEXT, sort=_TEXT),
         _tool("read_page", "Read a page.", "path"),
         _tool("get_fields", "Get the fields of a page.", "path"),
         _tool("delete_page", "Delete a page.", "path confirmPath"),
@@ -47,6 +47,7 @@ _TOOLS = {
     "requests": [
         _tool("list_requests", "List requests."),
         _tool("get_next_task", "The next task of a request.", "requestId"),
+        _tool("show_request", "Show a request.", "requestId"),
         _tool("mark_task_done", "Mark a given task as done.", "requestId taskId"),
         _tool("delete_task", "Delete a task from a request.", "requestId taskId"),
         _tool("update_task", "Update a task.", "requestId taskId"),
@@ -73,6 +74,7 @@ class Server:
             "DONE": ["Oil the saw"],
         }
         self.pages = {"Rye bread.md": "tested", "Garden diary.md": "open", "Old plans.md": "open", "Loft.md": "tested"}
+        self.pages |= {"House/Boiler.md": "open", "House/Paint.md": "tested", "House/Attic/Beams.md": "open"}
         self.tasks = {
             "req-1": [["task-1", "Order boxes", "Forty", "Done"], ["task-2", "Cancel the contract", "In May", "Open"]],
             "req-2": [["task-3", "Book a band", "Under 800", "Open"], ["task-4", "Write invitations", "Sixty", "Open"]],
@@ -107,8 +109,10 @@ class Server:
         self.board[column].remove(title)
         return "deleted"
 
-    def list_directory(self) -> Any:
-        return {"dirs": ["House", "Trips"], "files": sorted(self.pages), "saved": self.saved}
+    def list_directory(self, path: str = "", sort: str = "") -> Any:
+        inside = [page.removeprefix(f"{path}/").split("/") for page in sorted(self.pages) if page.startswith(path)]
+        dirs = {way[0] for way in inside if len(way) > 1} | ({"Trips"} if not path else set())
+        return {"dirs": sorted(dirs), "files": [way[0] for way in inside if len(way) == 1], "saved": self.saved}
 
     def read_page(self, path: str) -> Any:
         return {"fields": {"status": self.pages[path]}, "text": f"About {path}"}
@@ -135,7 +139,15 @@ class Server:
 
     def get_next_task(self, requestId: str) -> Any:
         head = "| Task ID | Title | Description | Status |\n|---|---|---|---|\n"
-        return {"message": head + "".join(f"| {' | '.join(row)} |\n" for row in self.tasks[requestId])}
+        rows = self.tasks[requestId]
+        first = {"id": rows[0][0], "title": rows[0][1], "description": rows[0][2]} if rows else {}
+        message = head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+        return {"task": first, "newest": {**first, "heading": first.get("title")}, "message": message}
+
+    def show_request(self, requestId: str) -> Any:
+        contact = {"req-1": "Ida Whitcombe", "req-2": "Robin Tate"}[requestId]
+        steps = [{"title": row[1], "contact": "Nobody yet"} for row in self.tasks[requestId]]
+        return {"request": {"id": requestId, "room": f"Room of {contact}"}, "steps": steps, "contact": contact}
 
     def mark_task_done(self, requestId: str, taskId: str) -> Any:
         next(row for row in self.tasks[requestId] if row[0] == taskId)[3] = "Done"
@@ -176,7 +188,7 @@ class Server:
             return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": about}
         if method == "tools/list":
             return {"tools": _TOOLS[sys.argv[1]]}
-        reads = params["name"].split("_")[0] in ("list", "get", "read")
+        reads = params["name"].split("_")[0] in ("list", "get", "read", "show")
         self.saved += not reads
         try:
             shown = getattr(self, params["name"])(**params.get("arguments", {}))

@@ -52,7 +52,8 @@ def is_so(
     parts, name = bound.get(slot, {}), book.records[slot.split("#")[0]].names
     fields = {part for one, part in taken if one == slot and part} | ({name} if name else set())
     known = {field: parts[field] for field in sorted(fields) if field in parts}
-    found = [*_objects(shown, known), parts]
+    given = {str(value) for _, inner, value in _leaves(template, arguments) if slot in {one for one, _ in holes(inner)}}
+    found = [*_objects(shown, known, given), parts]
     if settings:
         return all(any(_has(one, name, value) for one in found) for name, value in settings)
     states = _states(tool)
@@ -69,16 +70,20 @@ def _leaves(template: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterat
             yield name, inner, value
 
 
-def _objects(shown: Iterable[tuple[Mapping[str, Any], str]], known: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
-    """All that is shown of the thing with these fields: objects anywhere in values, and lines of texts about it."""
+def _objects(
+    shown: Iterable[tuple[Mapping[str, Any], str]], known: Mapping[str, str], given: Iterable[str]
+) -> Iterator[Mapping[str, Any]]:
+    """All that is shown of the thing with these fields, or that calls take as ``given`` (the way to a file): objects
+    anywhere in values, and lines of texts about it."""
+    taken = {*known.values(), *given}
     for arguments, content in shown:
         try:
             value = value_of(content)
         except ValueError:
-            if set(known.values()) & {str(given) for _, _, given in _leaves({}, arguments)}:
+            if taken & {str(value) for _, _, value in _leaves({}, arguments)}:
                 yield {line["key"]: line["value"] for line in _LINE.finditer(content)}
             continue
-        if isinstance(value, dict) and set(known.values()) & {str(given) for _, _, given in _leaves({}, arguments)}:
+        if isinstance(value, dict) and taken & {str(one) for _, _, one in _leaves({}, arguments)}:
             yield value
         yield from _with(value, known)
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from synth.environments.mcp.environment import McpEnvironment
 from synth.errors import InputError
 from synth.exploration.mcp.below import below
-from synth.exploration.mcp.book import Book, Look, Move, Record, things
+from synth.exploration.mcp.book import HOLE, Book, Look, Move, Record, things
+from synth.exploration.mcp.folders import folders
 from synth.exploration.mcp.listings import Listing, fullest, is_plain, is_worth, listings, squeezed, verb_of, words_of
 from synth.exploration.mcp.plain_lists import group_arguments, plain_listings
 from synth.exploration.mcp.reading import value_of
@@ -66,6 +67,8 @@ def described_book(environment: McpEnvironment, found: Survey, hints: Mapping[st
     if under:
         slots.listed = fullest([*slots.listed, *under])
         found = tried(environment, found, _untried(environment, found, signatures, slots))
+    inside = list(folders(environment, signatures, slots))
+    slots.listed = [*slots.listed, *inside]
     moves: list[Move] = []
     for name, samples in found.reads.items():
         moves += _findings(environment, signatures[name], slots, [content for _, content in samples])
@@ -78,6 +81,7 @@ def described_book(environment: McpEnvironment, found: Survey, hints: Mapping[st
             asks = questions_on_thing(field, values, listing, slots.spoken(listing))
             moves.append(Move(answer=slots.hole(listing, field), asks=asks))
     probes = [probe for name in found.reads for probe in _probes(signatures[name], slots, found.reads[name])]
+    probes += [Look(tool=one.record.tool, arguments=one.record.arguments) for one in inside]
     if not probes:
         raise InputError("no tool is seen to show the servers' state", where="source.servers", mend="give a book")
     if not moves:
@@ -167,34 +171,55 @@ def _findings(environment: McpEnvironment, tool: Signature, slots: Slots, sample
     arguments = slots.arguments(tool)
     if not arguments:
         return
-    thing, calls = slots.thing(tool), slots.calls(tool)
-    if thing is not None and calls:
-        listing, _ = thing
-        samples = [content for _, content in told(environment, calls)]
-        listed = {field for one in listing.things for field in one}
-        for key in _keys(samples):
-            plain = squeezed(key)
-            if key not in listed and plain not in _NOT_ASKED and not plain.endswith("id"):
-                record = _record(tool.name, tool.look(arguments), key, samples[0])
-                values = [parts["value"] for sample in samples for parts in things(record, sample)]
-                above = {name for thing in listing.things for field, name in thing.items() if field[:1] == "^"}
-                said = len(set(values)) > 1 and is_worth(key, values) and not above & set(values)
-                if not said or _tells_the_name(values, listing):
-                    continue  # how the call went, and nothing of the thing; or where it is kept, by its name
-                slots.told.setdefault(listing.noun, {})[key] = values
-                slot, hole = slots.keep(record, f"{listing.noun} {key}"), slots.spoken(listing)
-                yield Move(answer=f"{{{slot}.value}}", asks=questions_on_thing(key, values, listing, hole))
+    about = slots.alike(tool) if slots.calls(tool) else []
+    for thing in about:
+        yield from _findings_on(environment, tool, slots, thing)
+    if about:
         return
+    calls = slots.calls(tool)
     if calls:  # what the recipe names is there; what the survey tried may not be
         samples = [content for _, content in told(environment, calls)]
     echoed = {squeezed(name) for name in tool.properties}
-    for key in _keys(samples) if samples else ():
-        record = _record(tool.name, tool.look(arguments), key, samples[0])
+    for key in _keys([(sample, {}) for sample in samples], ()) if samples else ():
+        record = _pattern(tool.name, tool.look(arguments), key, samples[0])
         values = [parts["value"] for sample in samples for parts in things(record, sample)]
         if (len(values) > 1 and len(set(values)) == 1) or squeezed(key) in _NOT_ASKED | echoed:
             continue
         slot = slots.keep(record, f"found {key}")
         yield Move(answer=f"{{{slot}.value}}", asks=questions_of(tool.tool, arguments, key))
+
+
+def _findings_on(
+    environment: McpEnvironment, tool: Signature, slots: Slots, thing: tuple[Listing, dict[str, str]]
+) -> Iterator[Move]:
+    """What may be asked of a tool that shows more of one of the things that are listed."""
+    listing, fields = thing
+    arguments, calls = slots.arguments(tool, thing), slots.calls(tool, thing=thing)
+    samples = [content for _, content in told(environment, calls)]
+    if not arguments or len(samples) < len(calls):
+        return
+    listed = {field for one in listing.things for field in one}
+    others = {word for one in slots.listed if one.noun != listing.noun for word in (one.noun, one.noun.split()[-1])}
+    about = [one for one in listing.things if all(field in one for field in fields.values())]
+    for key in _keys(list(zip(samples, about, strict=False)), others):
+        plain = squeezed(key)
+        if key in listed or plain in _NOT_ASKED or plain.endswith("id"):
+            continue
+        record, part = _record(tool.name, tool.look(arguments), key, samples)
+        told_once = [[parts[part] for parts in things(record, sample) if part in parts] for sample in samples]
+        if not all(len(some) == 1 for some in told_once):
+            continue  # of several things below it, each of which has one
+        values = [value for some in told_once for value in some]
+        above = {name for one in listing.things for field, name in one.items() if field[:1] == "^"}
+        if listing.parent is not None:
+            above |= {one[listing.parent.name] for one in listing.parent.things}
+        known = slots.told.setdefault(listing.noun, {})
+        said = (len(set(values)) > 1 or key in known) and is_worth(key, values) and not above & set(values)
+        if not said or _tells_the_name(values, listing):
+            continue  # how the call went, and nothing of the thing; or where it is kept, by its name
+        known.setdefault(key, []).extend(values)
+        slot, hole = slots.keep(record, f"{listing.noun} {key}"), slots.spoken(listing)
+        yield Move(answer=f"{{{slot}.{part}}}", asks=questions_on_thing(key, values, listing, hole))
 
 
 def _untried(
@@ -234,23 +259,43 @@ def _tells_the_name(values: Sequence[str], listing: Listing) -> bool:
     return any(name in squeezed(value) for name, value in zip(names, values, strict=False))
 
 
-def _keys(contents: Sequence[str]) -> list[str]:
-    """Names of plain values that every answer of a tool shows."""
+def _keys(answers: Sequence[tuple[str, Mapping[str, str]]], others: Container[str]) -> list[str]:
+    """Names of plain values that every answer of a tool shows.
+
+    Args:
+        answers: Each with the thing that the tool was asked about.
+        others: What else is listed: an object of that name in an answer is another thing.
+    """
     found: list[set[str]] = []
-    for content in contents:
+    for content, thing in answers:
         try:
             value = value_of(content)
         except ValueError:
             found.append({match["key"] for match in _LINE.finditer(content)})
             continue
         plain = dict(value) if isinstance(value, dict) else {}
-        for inner in [one for one in plain.values() if isinstance(one, dict)]:  # {"transaction": {...}}
-            plain |= {key: item for key, item in inner.items() if content.count(f'"{key}":') == 1}
+        for name, inner in plain.copy().items():  # {"transaction": {...}}
+            if isinstance(inner, dict) and not _is_another(name, inner, thing, others):
+                plain |= {key: item for key, item in inner.items() if content.count(f'"{key}":') == 1}
         found.append({key for key, item in plain.items() if is_plain(item) and 0 < len(str(item)) <= 60})
     return sorted(set.intersection(*found))[:6] if found else []
 
 
-def _record(tool: str, arguments: dict[str, Any], key: str, content: str) -> Record:
+def _is_another(name: str, inner: Mapping[str, Any], thing: Mapping[str, str], others: Container[str]) -> bool:
+    """Whether an object within an answer is not the thing that was asked about: the first task of a request."""
+    noun = " ".join(words_of(name))
+    ids = [str(item) for key, item in inner.items() if squeezed(key) in ("id", "uuid", f"{squeezed(name)}id")]
+    return noun in others or bool(thing and ids and not set(ids) & set(thing.values()))
+
+
+def _record(tool: str, arguments: dict[str, Any], key: str, samples: Sequence[str]) -> tuple[Record, str]:
+    """Where a value is found, and as which part; the whole answer's own, where things within it have one too."""
+    if HOLE.fullmatch(f"{{a.{key}}}") and any(sample.count(f'"{key}":') > 1 for sample in samples):
+        return Record(tool=tool, arguments=arguments, each=""), key
+    return _pattern(tool, arguments, key, samples[0]), "value"
+
+
+def _pattern(tool: str, arguments: dict[str, Any], key: str, content: str) -> Record:
     pattern = rf"^{re.escape(key)}: (?P<value>.+)$"
     if re.search(pattern, content, re.MULTILINE) is None:
         pattern = rf'"{re.escape(key)}": *"?(?P<value>[^"\\,}}\n]+)"?'
@@ -263,10 +308,12 @@ def _probes(tool: Signature, slots: Slots, samples: Sequence[tuple[tuple[str, di
     if not required:
         yield Look(tool=tool.name, arguments=tool.look({}))
         return
-    template = slots.arguments(tool)
-    if template is not None and slots.thing(tool) is not None:
-        yield Look(tool=tool.name, arguments=tool.look(template))  # of each thing that is there
+    about = [slots.arguments(tool, thing) for thing in slots.alike(tool)]
+    if about and None not in about:
+        for given in about:
+            yield Look(tool=tool.name, arguments=tool.look(given or {}))  # of each thing that is there
         return
+    template = slots.arguments(tool)
     only = template[required[0]] if template is not None and len(required) == 1 else None
     if isinstance(only, str) and only.strip("{}") in slots.words:
         for value in slots.words[only.strip("{}")][:_MOST]:

@@ -19,6 +19,7 @@ from synth.lexicon.reading import phrases
 from synth.text.inflection import singular
 
 __all__ = [
+    "PATH",
     "TEXT",
     "Listing",
     "fullest",
@@ -52,6 +53,8 @@ _COLLECTIVES = dict(pair.split(": ") for pair in _LISTS["collectives"])
 _TARGETS = frozenset(_LISTS["of_targets"])
 TEXT = "item"
 """The part that is the text itself, where texts are listed and not objects."""
+PATH = "^/"
+"""Of what is listed in a folder: the way to it from the first folder on, ``House/Loft.md``."""
 _FILE = re.compile(r"\S.*\.[A-Za-z][A-Za-z0-9]{0,4}")
 _SIGN = re.compile(r"[\u2190-\u2bff\U0001f000-\U0001ffff]")
 """Arrows, ticks and emoji: not part of what people call a thing."""
@@ -94,7 +97,8 @@ class Listing:
         said = {singular(word) for word in words_of(tool)}
         made = verb_of(tool) in _MAKES  # then its name is a new one
         if self.name == TEXT:
-            return None if made else self._text_of(words_of(argument), said)
+            text = None if made else self._text_of(words_of(argument), said)
+            return PATH if text == TEXT and self.parent is not None else text
         for field in self.fields:
             plain = squeezed(field)
             key = plain in _KEYS or plain.endswith("id") or (field == self.name and not made)
@@ -115,10 +119,14 @@ class Listing:
             return self.group
         if words in (noun, [*noun, "name"], [*noun, "title"], ["item"]):
             return TEXT
-        of_files = all(_FILE.fullmatch(thing[TEXT]) for thing in self.things)
-        if of_files and last in ("path", "file", "filename", "filepath"):
+        if self.of_files and last in ("path", "file", "filename", "filepath"):
             return TEXT
         return TEXT if last in ("title", "name") and len(words) == 1 and set(noun) <= said else None
+
+    @property
+    def of_files(self) -> bool:
+        """Whether it lists names of files."""
+        return self.name == TEXT and all(_FILE.fullmatch(thing[TEXT]) for thing in self.things)
 
     def asked(self) -> Iterator[str]:
         """Fields worth a question: plain values, neither name nor key, not the same for all."""

@@ -15,7 +15,7 @@ from synth.exploration.mcp.listings import TEXT, Listing, list_noun, names_all, 
 from synth.exploration.mcp.reading import value_of
 from synth.text.inflection import singular
 
-__all__ = ["group_arguments", "plain_listings", "tables"]
+__all__ = ["group_arguments", "plain_listings", "tables", "text_ways"]
 
 Call = tuple[str, Mapping[str, Any]]
 _FEWEST = 2
@@ -39,7 +39,7 @@ def plain_listings(
             continue
         groups = [key for key, items in value.items() if _is_texts(items, 0)] if isinstance(value, dict) else []
         group = grouped(tool, groups) if len(groups) >= _FEWEST and len(groups) == len(value) else None
-        ways = [f"*{group}[]"] if group else list(_ways(value, ""))
+        ways = [f"*{group}[]"] if group else list(text_ways(value))
         for way in ways:
             record = Record(tool=tool, arguments=dict(arguments), each=way, names=TEXT)
             shown = tuple(dict(thing) for thing in things(record, content))
@@ -76,11 +76,11 @@ def _is_texts(value: Any, fewest: int = _FEWEST) -> bool:
     return isinstance(value, list) and len(value) >= fewest and all(isinstance(one, str) for one in value)
 
 
-def _ways(value: Any, way: str) -> Iterator[str]:
+def text_ways(value: Any, way: str = "", fewest: int = _FEWEST) -> Iterator[str]:
     """Paths to lists of texts that are not fields of something in a list."""
-    if _is_texts(value):
+    if _is_texts(value, fewest):
         yield f"{way}[]"
     elif isinstance(value, dict):
         for name, item in value.items():
             if "." not in name and "[" not in name and squeezed(name) != "errors":
-                yield from _ways(item, f"{way}.{name}" if way else name)
+                yield from text_ways(item, f"{way}.{name}" if way else name, fewest)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synth.exploration.mcp.book import Record
-from synth.exploration.mcp.listings import Listing, words_of
+from synth.exploration.mcp.listings import PATH, TEXT, Listing, words_of
 from synth.exploration.mcp.signatures import Signature
 from synth.exploration.mcp.survey import SAMPLES
 from synth.exploration.mcp.trials import Call, typed
@@ -44,6 +44,9 @@ class Slots:
 
     def hole(self, listing: Listing, field: str) -> str:
         """The hole for a field of one of its things, or (``^requestId``) of what that hangs below."""
+        if field == PATH:
+            above = f"{self.hole(listing.parent, PATH)}/" if listing.parent is not None else ""
+            return f"{above}{{{self.of(listing)}.{TEXT}}}"
         if field.startswith("^") and listing.parent is not None:
             return self.hole(listing.parent, field[1:])
         return f"{{{self.of(listing)}.{field}}}"
@@ -51,6 +54,8 @@ class Slots:
     def spoken(self, listing: Listing) -> str:
         """What stands in quotation marks to name one of its things, and what it hangs below."""
         name, parent = self.hole(listing, listing.name), listing.parent
+        if parent is not None and parent.name == TEXT:
+            return self.hole(listing, PATH)
         return (
             name
             if parent is None or len(parent.things) == 1
@@ -64,7 +69,9 @@ class Slots:
             fields = {
                 name: field
                 for name in tool.required
-                if name not in self.hints and (field := listing.field_of(name, tool.name)) is not None
+                if name not in self.hints
+                and not _of_objects(tool, name)
+                and (field := listing.field_of(name, tool.name)) is not None
             }
             if listing.parent is not None:
                 above = {
@@ -81,21 +88,28 @@ class Slots:
         return best
 
     def alike(self, tool: Signature) -> list[tuple[Listing, dict[str, str]]]:
-        """The list of :meth:`thing`; of tables, which a tool takes by name, that of each."""
+        """The list of :meth:`thing`; of tables, which a tool takes by name, that of each; of files, those of every
+        folder."""
         best = self.thing(tool)
+        if best is not None and best[0].of_files:
+            folders = [one for one in self.listed if one is not best[0] and one.noun == best[0].noun]
+            inside = {name: PATH if field == TEXT else field for name, field in best[1].items()}
+            return [best, *((one, inside) for one in folders)]
         if best is None or not any(chooses(tool, name) for name in best[1]):
             return [best] if best is not None else []
         others = [one for one in self.listed if one.parent is not None and one.name == best[0].name]
         return [(one, best[1]) for one in others if one.record.tool == best[0].record.tool]
 
-    def calls(self, tool: Signature, most: int = SAMPLES) -> list[Call]:
+    def calls(
+        self, tool: Signature, most: int = SAMPLES, thing: tuple[Listing, dict[str, str]] | None = None
+    ) -> list[Call]:
         """Calls of a tool that takes nothing but what is listed, for the first few things, or one argument that the
         recipe has words for."""
         if len(tool.required) == 1 and (words := self.hints.get(tool.required[0])):
             return [
                 (tool.name, tool.look(typed({tool.required[0]: word}, tool.tool.parameters))) for word in words[:most]
             ]
-        listing, fields = self.thing(tool) or (None, {})
+        listing, fields = thing or self.thing(tool) or (None, {})
         if listing is None or len(fields) != len(tool.required):
             return []
         given = [
@@ -167,6 +181,12 @@ def is_free(tool: Signature, name: str) -> bool:
 def chooses(tool: Signature, name: str) -> bool:
     """Whether an argument is an object that says which rows are meant: ``conditions``."""
     return is_free(tool, name) and (words_of(name) or [""])[-1] in _OF_CONDITIONS
+
+
+def _of_objects(tool: Signature, name: str) -> bool:
+    """Whether an argument is a list of objects, which says more of each than which one it is."""
+    schema = tool.properties.get(name, {})
+    return bool(schema.get("type") == "array" and schema.get("items", {}).get("type") == "object")
 
 
 def _as_taken(tool: Signature, name: str, field: str, value: str) -> Any:
