@@ -1,8 +1,8 @@
 """Servers whose lists are not objects with a number each: ``python mcp_lists.py KIND``.
 
-``board`` lists texts under columns, ``vault`` names of files in folders, ``requests`` tasks below each request, in a table, and
-``shop`` tables with their rows. Each counts its writes and shows the count, so that even a write that changes nothing
-else changes what is shown.
+``board`` lists texts under columns, ``vault`` names of files in folders, ``requests`` tasks below each request, in a
+table, and ``shop`` tables with their rows. Each counts its writes and shows the count, so that even a write that
+changes nothing else changes what is shown.
 """
 
 from __future__ import annotations
