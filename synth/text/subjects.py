@@ -141,8 +141,11 @@ def _stated(match: re.Match[str]) -> Statement | None:
     if article is None and len(words) > 1 and words[0] in _WAS_CHANGED:
         return None  # a line of a change log: "Removed extraneous use directives"
     named = len(words) > 1 and not {word.lower() for word in words[:-1]} & FUNCTION_WORDS
-    if named and words[-2].lower() in KINDS and is_identifier(words[-1]):
-        words, kind = words[-1:], " ".join(words[:-1]).lower()  # "the global flag noun_disp"
+    behind = len(words) == 2 and words[0] in KINDS and article and re.fullmatch(r"[A-Z][a-z]+", words[1])
+    if words[-1] in _NO_NAME and len(words) > 2:
+        return None  # "the PDF class API"
+    if named and words[-2].lower() in KINDS and (is_identifier(words[-1]) or behind):
+        words, kind = words[-1:], " ".join(words[:-1]).lower()  # "the global flag noun_disp", "a pragma Restrictions"
     elif len(words) == 2 and last in KINDS and words[0].lower() not in KINDS:
         if last in _OF_PLAIN or is_identifier(words[0]):
             words, kind = words[:1], last
@@ -210,6 +213,7 @@ def _is_order(words: list[str], article: str | None) -> bool:
     return bool(told or (opens in _ORDERS and article is None) or (shut and all(map(_plain, words[:-1]))))
 
 
+_NO_NAME = frozenset("API ABI CLI GUI UI ID URL URI".split())
 _NAMED_BEHIND = frozenset("command option parameter directive function method module utility tool program".split())
 _RANKS = frozenset(
     "lowest highest largest smallest simplest easiest fastest slowest latest newest oldest biggest greatest longest "
@@ -221,7 +225,8 @@ _OF_NO_CALL = re.compile(
 )
 """Words in front of "method" or "function" that say which of several it is, and are no name."""
 _NUMBERED = re.compile(
-    r"(?:Class|Mode|Group|Rule|Tier|Step|Part|Phase|Figure|Table|Case|Stage|Level|Option|Method|Type) (?:\d+|[A-Z])"
+    r"(?:Class|Scenario|Example|Chapter|Mode|Group|Rule|Tier|Step|Part|Phase|Figure|Table|Case|Stage|Level|Option|Method|"
+    r"Type) (?:\d+|[A-Z])"
 )
 _PLACED = re.compile(r"(?:in|on|at|within|for|to|from)\b")
 _LATE_VERB = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may|does|do)\b")

@@ -59,7 +59,7 @@ _NO_VALUE = frozenset(
     "the a an to that this not in of only no use used set if when as for all any both either determined derived based "
     "whatever same one it its taken now also and or is are was be with from by at on usually generally always "
     "currently also very rather quite still just controlled inherited computed calculated chosen specified given "
-    "assumed depending depends unset default "
+    "assumed depending depends unset omitted default "
     "dependent system-dependent platform-dependent implementation-dependent different what where there "
     "n/a behavior behaviour action mode choice option setting order method way case location search look try".split()
 )

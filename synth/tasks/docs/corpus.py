@@ -174,6 +174,11 @@ class Corpus:
         """Whether a word with a capital is written without one inside sentences: it opened the sentence."""
         return self._inside[name.lower()] > 4 * self._inside[name]
 
+    def is_proper(self, name: str) -> bool:
+        """Whether a word has its capital inside sentences, too, or is no plain word and names a page or thing."""
+        with_capital, without = self._inside[name], self._inside[name.lower()]
+        return with_capital > without or (not without and bool(self.goes_by(name)))
+
     @cached_property
     def near(self) -> dict[int, set[int]]:
         """Row of a document -> those that link to it or that it links to, and its own."""

@@ -1,8 +1,7 @@
 """What a corpus can be asked: every candidate of every family, found once.
 
 ``identify``  which thing does what its page says of it        ``subject``    what a sentence speaks of
-``plain``      the same of what has no name of its own, as "stylistic areas"; ``placed`` of a sentence that leans on its
-               page, which is named: both are asked where little else is left
+``plain``      the same by what a thing with a proper name does, and not is: asked where little else is left
 ``described`` a value of a thing that is described             ``cloze``      a telling word left out of a sentence
 ``holder``    which page's thing has a part that does what is said of it
 
@@ -21,6 +20,7 @@ from synth.schemas.documents import Edge
 from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.leaks import leaks
+from synth.tasks.docs.prose import Prose
 from synth.tasks.docs.sentences import plain_stem
 from synth.tasks.docs.spoken import statement_question
 from synth.tasks.docs.wording import Words
@@ -47,7 +47,6 @@ _NO_DEFAULT_VALUE = re.compile(
 _LONGEST = 70
 _TICKS = frozenset(("yes", "no", "x", "y", "n", "true", "false", "n/a"))
 """Cells that answer what their heading asks, and no question in words."""
-_OF_CHANGES = re.compile(r"\b(?:history|change ?log|changes|release notes|releases|news|what.s new)\b", re.IGNORECASE)
 _MANY, _NEARLY_ALL, _MOSTLY, _SOME = 10, 0.8, 0.7, 2
 
 
@@ -84,6 +83,7 @@ class Items:
         self._words_of: dict[str, set[int]] = defaultdict(set)
         """Stem of a word -> things of which a description uses it."""
         self._values: dict[int, list[int]] = defaultdict(list)
+        self._prose = Prose(corpus)
         self._repeated = _on_many_pages(corpus)
         self.foregone = _alike_on_page(corpus)
         self._describe()
@@ -214,35 +214,46 @@ class Items:
                 if corpus.edges[value].value is not None and not self._is_column(value, number):
                     yield Item("described", (number, value), self._end(value), corpus.edges[value].relation)
         described = {(corpus.edges[number].document, corpus.edges[number].end) for number, _ in self._said.values()}
-        kinds = Counter(corpus.entities[whole].kind for whole in corpus.pages.values())
-        for entity, (number, _) in self.told.items():
-            if corpus.entities[entity].name.strip("-") in _OF_ALL:
-                continue  # said in other words of every other command
-            page = corpus.entities[corpus.pages[corpus.entities[entity].document]]
-            if kinds[page.kind] < 2 or (page.kind == "module" and corpus.entities[entity].kind in _OF_CLASSES):
-                continue  # "Which module has a function that ...?": there is one
-            yield Item("holder", (number,), page.id, page.kind)
+        yield from self._holders()
         for number, edge in enumerate(corpus.edges):
             if edge.document not in corpus.english:
                 continue
             if edge.relation == "states" and edge.value is not None and (edge.document, edge.end) not in described:
                 quote = corpus.quote(edge)
                 said = self._words.spoken_of(quote, edge.document)
-                if said is not None and said.name == edge.value and (asks := self._spoken(said, edge.document)):
+                if said is not None and said.name == edge.value and (asks := self._spoken(said)):
                     self.spoken[number] = said
                     yield Item(asks, (number,), edge.value, said.kind or said.verb)
                 elif self._gaps and _english(quote) and not leaks(quote.replace(edge.value, " ", 1), edge.value):
                     yield Item("cloze", (number,), edge.value, "cloze")
 
-    def _spoken(self, said: Statement, row: int) -> str | None:
+    def _holders(self) -> Iterator[Item]:
+        """Pages by a part of what they are about, where nobody can guess which of several it is."""
+        corpus = self._corpus
+        wholes = {entity: corpus.entities[corpus.pages[corpus.entities[entity].document]] for entity in self.told}
+        named = {
+            page.ordinal: (page.kind, page.name.casefold())
+            for page in (corpus.entities[whole] for whole in corpus.pages.values())
+        }
+        of_name = Counter(named[page.ordinal] for page in wholes.values())
+        kinds, of_kind = Counter(kind for kind, _ in set(named.values())), Counter(p.kind for p in wholes.values())
+        for entity, (number, _) in self.told.items():
+            if corpus.entities[entity].name.strip("-") in _OF_ALL:
+                continue  # said in other words of every other command
+            page = wholes[entity]
+            most = of_kind[page.kind] >= _MANY and 2 * of_name[named[page.ordinal]] > of_kind[page.kind]
+            guessed = most or kinds[page.kind] < 2
+            if guessed or (page.kind == "module" and corpus.entities[entity].kind in _OF_CLASSES):
+                continue  # "Which module has a function that ...?": there is one, or most are of one
+            yield Item("holder", (number,), page.id, page.kind)
+
+    def _spoken(self, said: Statement) -> str | None:
         """The family of what a sentence speaks of."""
-        if (asked := statement_question(said)) is not None:
-            defined = asked[0].startswith(("What do you call ", *(() if said.plural else ("Which ",))))
-            named = said.names or not re.fullmatch("[a-z -]+", said.name) or self._corpus.goes_by(said.name)
-            return "subject" if defined or named else "plain"
-        if _OF_CHANGES.search(self._corpus.columns.titles[row]):
-            return None  # "What has been removed?": on a page of changes, many things have
-        return "placed" if self._words.page(row) and statement_question(said, placed=True) is not None else None
+        if (asked := statement_question(said)) is None:
+            return None
+        if (family := self._prose.family(said, asked[0])) is None:
+            self.dropped["sentences whose subject has no name, or that say little of it"] += 1
+        return family
 
     def _is_column(self, value: int, described: int) -> bool:
         """Whether one row of a table says both: then nothing lies between them."""

@@ -14,7 +14,7 @@ from synth.text.words import tokens
 
 __all__ = ["Gate"]
 
-_OF_PROSE = ("subject", "plain", "placed")
+_OF_PROSE = ("subject", "plain")
 """Families whose answer is what a sentence speaks of."""
 _CUT = re.compile(
     r"\b(?:if|when|where|unless|until|while|as) (?:it is |they are )?(?:set|unset|specified|given|enabled|disabled|"
@@ -33,7 +33,8 @@ _POINTS = re.compile(
 """What leans on a sentence that the question does not have: "another extension", "the first area"."""
 _SIGNS = re.compile(r"\b[A-Z]\.[A-Z]\?$| [+&/|] |\"\(?\)?\"|(?<=[a-z]): (?=[a-z])|\b(?:TODO|FIXME|TBD|XXX)\b")
 _NO_NAME = re.compile(
-    r".* [—–|] .*|.*\bdocumentation$|.*[.?!:;]$|(?:\S+ ){7,}\S+|[a-z]+(?:_[a-z]+)*=\S*[:;,]\S*", re.IGNORECASE
+    r".* [—–|+=&] .*|[A-Za-z]|.*\bdocumentation$|.*[.?!:;]$|(?:\S+ ){7,}\S+|[a-z]+(?:_[a-z]+)*=\S*[:;,]\S*",
+    re.IGNORECASE,
 )
 """Titles with the tail of their site, sentences, and a name with its value: no name of a thing."""
 _ABOUT_ALL = frozenset(
@@ -49,8 +50,6 @@ _KIND_AGAIN = re.compile(
     r"Which ([a-z]+) (?:.* )?(?:all|any|other|every|each|another|several) (?:other )?\1(?:s|es)?\b"
 )
 """ "Which protocol is supported for all protocols?\""""
-_MAY = re.compile(r"According to “”, what (?:can|will|may|must|should|might|could|has|have)\b")
-"""What may be so of a thing that only its page tells from others is no question."""
 _TITLE = re.compile("“[^”]*”")
 _MOST = 1
 """Words that a title may have beside those of a name that it supports."""
@@ -71,18 +70,17 @@ class Gate:
     def flaw(self, draft: Draft) -> str | None:
         """What is wrong with the words of a question or with its answer; None where nothing is seen."""
         question, answer = _TITLE.sub("“”", draft.question), draft.answer
-        for pattern in (_CUT, _POINTS, _SIGNS, _WHO, _KIND_AGAIN, _MAY):
+        for pattern in (_CUT, _POINTS, _SIGNS, _WHO, _KIND_AGAIN):
             if (match := pattern.search(question)) is not None:
                 return f"{match.group()!r} in it"
         named = draft.answer_kind == "entity" or draft.surface.partition("/")[0] in _OF_PROSE
         if named and not draft.answer_parts and not answer.startswith("-") and _NO_NAME.fullmatch(answer):
             return f"{answer!r} names nothing"
         if draft.surface.partition("/")[0] in _OF_PROSE:
-            placed = question.startswith("According to ")
-            return self._unnamed(answer, placed=placed, defined=question.startswith("What do you call "))
+            return self._unnamed(answer, defined=question.startswith("What do you call "))
         return None
 
-    def _unnamed(self, answer: str, *, placed: bool, defined: bool) -> str | None:
+    def _unnamed(self, answer: str, *, defined: bool) -> str | None:
         """Why plain words are no name: no title, heading or term of the documents has them, nor are they defined."""
         words = answer.split()
         if len(words) > 1 and words[0].lower() in (_ABOUT_ALL | set(NUMERALS)):
@@ -90,7 +88,7 @@ class Gate:
         written = any(is_identifier(word) or word[:1].isupper() or not word.isalpha() for word in words)
         if defined or written:
             return None
-        if not placed and self._corpus.is_word_of_many_pages(answer):
+        if self._corpus.is_word_of_many_pages(answer):
             return f"which {answer!r}, its page says"
         wanted = stems(answer) or set(tokens(answer))
         some = self._titles.get(next(iter(sorted(wanted)), ""), ())

@@ -44,6 +44,8 @@ _UNMISTAKABLE = re.compile(r"^\w.*(?:_|\w\.\w|[a-z][A-Z])")
 """Names by which two pages mean the same option, setting or value: "max_connections", "PriorityWeightAge"."""
 _SHARED = 2
 """Words that what is said of two things must have in common for both to be asked at once."""
+_ALIKE = 0.4
+"""Share of the words of the shorter one: a question for two things that have little to do with each other is two."""
 _READABLE = 210
 """Characters of a question for two things."""
 _COMMON = 0.1
@@ -151,6 +153,7 @@ class Joined:
                     other
                     for other, count in alike.items()
                     if count >= _SHARED
+                    and count >= _ALIKE * min(len(words), len(said[other]))
                     and other in left
                     and said[other] != words
                     and corpus.edges[other].document != corpus.edges[one].document

@@ -36,7 +36,7 @@ __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 2.0, "placed": 0.02, "plain": 0.05, "via": 6.0, "within": 4.0, "pair": 2.0}
+_WEIGHTS = {"shapes": 2.0, "plain": 0.05, "via": 6.0, "within": 4.0, "pair": 2.0}
 """How gladly each family is asked."""
 _SHAPES = "shapes"
 _ACTS = re.compile(rf"the (?:[\w-]+ ){{1,4}}?[a-z]+s (?:{'|'.join(sorted(VERBS - NOUNS))}) (?:on|the|an?|all|to|in)\b")
@@ -176,7 +176,7 @@ class DocsProposer:
             return self._described(edges[0], edges[1], item, split, generator)
         if item.family == "holder":
             return self._holder(edges[0], item, split)
-        if item.family in ("subject", "plain", "placed"):
+        if item.family in ("subject", "plain"):
             return self._subject(edges[0], item, split)
         return self._gap(edges[0], item, split, generator)
 
@@ -240,13 +240,10 @@ class DocsProposer:
 
     def _subject(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
         said = self._words.spoken_of(self.corpus.quote(edge), edge.document)
-        placed = item.family == "placed"
-        asked = None if said is None else statement_question(said, placed=placed)
+        asked = None if said is None else statement_question(said)
         if asked is None or edge.value is None:
             return Failure(Reason.UNNATURAL, "the sentence makes no question")
         question, cue = asked
-        if placed:
-            question = f"According to {self._words.page(edge.document)}, {question[0].lower()}{question[1:]}"
         return self._writer.finish(
             item, question, [self._writer.said_there(edge, value_node(edge.value, edge.value_kind), cue, cue)], split
         )

@@ -37,6 +37,7 @@ from synth.tasks.world.propose import WorldProposer
 from synth.tasks.world.view import WorldView
 from synth.tasks.world.words import Words as GraphWords
 from synth.text.inflection import imperative
+from synth.text.subjects import is_identifier
 from synth.text.verbs import THIRD_PERSON, VERBS
 
 __all__ = ["Shapes"]
@@ -253,11 +254,17 @@ def _edges(corpus: Corpus, items: Items) -> Iterator[Edge]:
             wanted = corpus.is_page(edge.object)
         else:
             wanted = edge.relation in items.asked and (edge.value is None or (is_answer(edge.value) and is_value(edge)))
-            wanted = wanted and not is_of_a_part(corpus, edge)
+            wanted = wanted and not is_of_a_part(corpus, edge) and not _is_of_a_text(corpus, edge)
         if wanted:
             # What is written like a number need not be one: "2.10" comes after "2.9".
             kind = "text" if edge.relation == "since" else edge.value_kind
             yield edge if kind == edge.value_kind else edge.model_copy(update={"value_kind": kind})
+
+
+def _is_of_a_text(corpus: Corpus, edge: Edge) -> bool:
+    """Whether a value is said of a page that is about no single thing: "New in version 1.10" below "Coverages"."""
+    found = corpus.entities[edge.subject]
+    return corpus.is_page(edge.subject) and found.kind == PAGE and not is_identifier(found.name)
 
 
 def _of_one_form(edges: Sequence[Edge]) -> list[Edge]:

@@ -159,10 +159,9 @@ _CLAUSE_OF_ANOTHER = re.compile(
 """What a relative clause begins with whose subject is a name that looks like a verb: "(the layer that) beets uses"."""
 
 
-def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, str] | None:
+def statement_question(said: Statement) -> tuple[str, str] | None:
     """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
-    owner called?"; None where it does not read on its own. ``placed``: the question will name the page, so that a
-    sentence may lean on it."""
+    owner called?"; None where it does not read on its own."""
     if _CONTRAST.search(said.rest) or "â" in said.name:
         return None  # half of a comparison; quotation marks read in another encoding
     rest, verb = " ".join(_own_clause(without_remarks(said.rest), said.verb).split()), said.verb
@@ -199,7 +198,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
         article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
         if {"one", "and", "or", "is"} & set(noun.split()) or noun.split()[-1] in _VAGUE - {"term"}:
             return None
-        if (said.definite and not placed) or _GOES_ON_OF_IT.search(rest):
+        if said.definite or _GOES_ON_OF_IT.search(rest):
             return None  # "The prefix is a string that starts with a digit": which prefix, its page says
         if relative and noun.split()[-1] in FUNCTION_WORDS | _PREPOSITIONS:
             return None  # "the means through which parties ..."
@@ -222,7 +221,7 @@ def statement_question(said: Statement, *, placed: bool = False) -> tuple[str, s
         return None  # "What is a special character that usually forcefully ends the process?"
     if verb == "is" and rest.startswith("for "):
         return None  # "What is for printing messages?"
-    if head.lower() in _SAYS_NOTHING or (not placed and (said.definite or stative)):
+    if head.lower() in _SAYS_NOTHING or said.definite or stative:
         return None
     if said.plural and verb == "are" and re.match(r"(?:the|an?) ", rest):
         return None  # "Which points are the official term?"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from synth.lexicon.reading import document_words
 from synth.schemas.documents import Entity
+from synth.tasks.docs.callings import Callings
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.doubts import opens_with_a_noun
 from synth.tasks.docs.english import clause, is_fragment, plain
@@ -97,7 +98,7 @@ _QUANTITY = re.compile(
 _IDENTITY = re.compile(r"(?:is|was) (?:(?:an?|the) |\w+ (?:parameter|option|argument|attribute|field)s? of\b)")
 _ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ed|al|ar|ive|ous|able|ible|ful|less|ary)")
 _UNCLEAR = re.compile(
-    r"that (?:is (?:not|no|any|all|each|every|[A-Z]|the default|also|either|specific (?:for|to)"
+    r"that (?:is (?:one of|not|no|any|all|each|every|[A-Z]|the default|also|either|specific (?:for|to)"
     r"|abbreviation|acronym|synonym|short for|another)|looks at|refers to|runs as|does|only|has no|are"
     r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in"
     r"|(?:accepts|takes) (?:any number of|no|one|two|three|optional|several|many) (?:[a-z]+ )?arguments?$)\b"
@@ -120,8 +121,11 @@ _CALLED = frozenset("function method macro procedure routine predicate command o
 _OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
 _OF_LOOKS = frozenset("colour color face highlight style theme".split())
 """Kinds that are named for what has them."""
-_OF_CALLS = re.compile(r"that (?:returns|takes an? (?:\w+ )?argument)\b")
-"""What no module, type or file does."""
+_OF_CALLS = re.compile(
+    r"that (?:returns|takes an? (?:\w+ )?argument|is (?:called|invoked) (?:for|when|to|by|with|after|before|on|if))\b"
+)
+"""What no module, type or file does, and none of them is."""
+_HOOKS = frozenset("hook callback event handler signal".split())
 _NO_ACTORS = frozenset("enumerator member constant struct union typedef".split())
 """Kinds whose things do nothing themselves."""
 _IMPERATIVE = re.compile(rf"(?:{'|'.join(sorted(VERBS))})\b", re.IGNORECASE)
@@ -139,7 +143,7 @@ class Words:
     """Names of things and places of one corpus."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
+        self._corpus, self._callings = corpus, Callings(corpus)
 
     def noun(self, entity: int) -> str | None:
         """What a question calls things of the entity's kind; None for places, which are asked for in no question."""
@@ -153,6 +157,7 @@ class Words:
             None
             if kind in _PLACES
             or _ORDINAL.fullmatch(found.name)
+            or self._callings.disputed(entity)
             or kind in _NO_KINDS
             or ": " in found.name
             or (kind == "file" and not self._is_file(found))
@@ -168,7 +173,7 @@ class Words:
         if _FILE.fullmatch(found.name) or found.document < 0:
             return True
         name = re.escape(found.name)
-        said = rf"(?<![\w-]){name}[”\"'`]? files?\b|\bfiles? [“\"'`]?{name}(?![\w-])"
+        said = rf"(?<![\w-]){name}[”\"'`]? file\b|\bfile [“\"'`]?{name}(?![\w-])"
         return re.search(said, self._corpus.text(found.document)) is not None
 
     def is_local(self, entity: int) -> bool:
@@ -192,7 +197,7 @@ class Words:
             title.casefold() in _NO_TITLES
             or corpus.titled[title] > 1
             or any(c in title for c in "“”")
-            or len(title) > 90
+            or len(title) > 60
         ):
             return ""
         return f"“{title}”"
@@ -226,7 +231,7 @@ class Words:
                 return None
             return said if noun else f"the page “{bare}”"
         if not self.is_local(entity):
-            return said
+            return said if noun or is_identifier(bare) else None  # "In which version was “Coverages” added?"
         if len(bare) < _LEAST or corpus.on_page[found.document, bare.casefold()] != 1:
             return None  # nobody can search for "E"
         place = self.place(found.document)
@@ -313,7 +318,7 @@ class Words:
             return None
         if last in _OF_LOOKS and said.startswith("that is "):
             return None  # a colour is not the line that is shown in it
-        if _OF_CALLS.match(said) and last not in _CALLED:
+        if _OF_CALLS.match(said) and last not in _CALLED | _HOOKS:
             return None
         if _UNCLEAR.match(said):
             return None

@@ -237,12 +237,3 @@ def test_what_a_sentence_speaks_of_is_asked_for(sentence: str, name: str | None,
 )
 def test_a_heading_that_says_what_its_rows_do_is_a_verb(heading: str, verb: str | None) -> None:
     assert verb_of(heading) == verb
-
-
-def test_what_leans_on_its_page_is_asked_with_the_page_named() -> None:
-    said = statement("The fold edge separates the upper half of the sheet from the lower half.")
-    assert said is not None
-    assert statement_question(said, placed=True) == (
-        "What separates the upper half of the sheet from the lower half?",
-        "separates the upper half of the sheet from the lower half",
-    )

@@ -33,6 +33,7 @@ PAGES = {
     f"<p>This page reads an environment variable once. These options are read:</p><dl>{LAMPS}</dl>",
     "files.html": "<h1>Hall reference</h1><h2>Configuration files</h2>"
     "<h3>hall_search</h3><p>Looks for the best seat in the hall of the tavern.</p>"
+    "<h3>Cellar</h3><p>Keeps the Cellar files of every guest in the tavern.</p>"
     "<h3>hall.conf</h3><p>Holds the seats of every guest in the tavern.</p>",
     "fields.html": "<h1>Vase fields</h1><h2>GlazeField</h2><p>Signature: GlazeField(tint, thick)</p>"
     "<ul><li>tint - The color of the outer glaze in the evening. Default: red.</li>"
@@ -82,7 +83,8 @@ class _Draft:
         ("What is often used to wash the plates of the cook?", "empty string"),
         ("What carries the plates of the cook?", "attackers"),
         ("Which protocol is supported in the hall for all protocols?", "WebSocket"),
-        ("According to “Guide”, what can change when the hall is closed?", "pointer"),
+        ("Which code moves the character of the cursor?", "19 + b + #"),
+        ("Which flag holds the key of the cellar in the evening?", "K"),
         ("What provides a much more configurable and tested server?", "Gunicorn"),
         ("What was led by Jean Ichbiah and has included Bernd Krieg and John G.P?", "Ada design team"),
         ("Which cards are dealt out to two columns of cells?", "eight cards"),
@@ -110,11 +112,15 @@ def test_others_are_asked(proposer: Any, question: str, answer: str) -> None:
 
 
 def test_the_gate_stands_behind_the_families(tmp_path: Path) -> None:
-    prose = build(tmp_path, {"guide.html": f"<html><body>{PAGES['guide.html']}</body></html>"}).proposer()
+    body = (
+        "<h1>Guide</h1><p>A buffer is a shelf that holds the plates of the cook in the evening.</p>"
+        "<p>A sieve is a bowl that drains the noodles of the guests when enabled, and the soup of the hall.</p>"
+    )
+    prose = build(tmp_path, {"guide.html": f"<html><body>{body}</body></html>"}).proposer()
     made = [prose.propose(number, "train", derive_generator(3, "docs", number)) for number in range(60)]
     assert {each.draft.answer for each in made if isinstance(each, Proposed)} == {"buffer"}
     refused = {each.detail for each in made if isinstance(each, Rejection)}
-    assert refused == {"plain: nothing in the documents is called 'thief'"}
+    assert refused == {"subject: 'when enabled' in it"}
 
 
 def test_lists_of_changes_are_not_asked_about(proposer: Any) -> None:
@@ -129,6 +135,7 @@ def test_names_in_capitals_are_what_their_list_is_a_list_of(proposer: Any) -> No
 
 def test_what_is_no_file_is_not_called_one(proposer: Any) -> None:
     assert kind(proposer, "hall_search") is None
+    assert kind(proposer, "Cellar") is None  # "the Cellar files"
     assert kind(proposer, "hall.conf") == "file"
 
 
@@ -258,8 +265,8 @@ def test_what_depends_on_the_page_is_not_asked_for_without_it(tmp_path: Path) ->
     proposer = build(tmp_path, {name: f"<html><body>{text}</body></html>" for name, text in pages.items()}).proposer()
     draft: Any = _Draft("What grows down in rank by colour with every trump?", "rows", "plain/grow")
     assert Gate(proposer.corpus).flaw(draft) == "which 'rows', its page says"
-    placed: Any = _Draft("According to “Game oak”, what grows down in rank by colour?", "rows", "placed/grow")
-    assert Gate(proposer.corpus).flaw(placed) is None
+    alone: Any = _Draft("What grows down in rank by colour with every trump?", "row_counter", "plain/grow")
+    assert Gate(proposer.corpus).flaw(alone) is None
 
 
 def test_a_heading_s_attributes_may_stand_apart(tmp_path: Path) -> None:
