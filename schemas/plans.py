@@ -267,6 +267,8 @@ class ForbiddenCall(Row):
     arguments: JsonObject
     evidence: tuple[str, ...] = ()
     """The looked-up lines by which the rule forbids it. Empty = the application does not say which they are."""
+    offer: str = ""
+    """What may be done in its place, as a sentence for the person. Empty = the application knows of nothing."""
 
 
 class Policed(Facts):

@@ -378,3 +378,13 @@ def test_a_line_that_is_said_to_be_among_the_matches_was_quoted() -> None:
 
     assert Flaw.MATCHES in run("Let me make sure by looking for ttl in the document.")
     assert Flaw.MATCHES not in run('I read "The ttl is 5 s." Let me make sure by looking for ttl in the document.')
+
+
+@pytest.mark.parametrize(("tool", "takes", "flawed"), [("find_payee", "name", False), ("find", "pattern", True)])
+def test_a_desk_is_no_run_over_pages_though_its_tools_begin_alike(tool: str, takes: str, flawed: bool) -> None:
+    call = ToolCall(id="0", name=tool, arguments={takes: "Juniper Hardware"})
+    shown = ToolResult(call_id="0", name=tool, content="1 payee fits:\nPY3: Juniper Hardware")
+    turn = Turn(thought="Let me look up Juniper Hardware before I do anything.", calls=(call,))
+    history = (Step(turn=turn, results=(shown,)),)
+    seen = inconsistencies(Prompt(system="", question="Who is Juniper Hardware?", tools=()), history)
+    assert (Flaw.UNDONE in {one.flaw for one in seen}) is flawed

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 import pytest
 from tool_tasks import bags, opened
 
 from synth.agents.contract import Prompt, Step, Turn
+from synth.agents.grounding.said import says
 from synth.agents.plan_view import Made, PlanView, plan_of
-from synth.agents.scripted.tool_agent.details import details_of, marks_of, only_called
+from synth.agents.scripted.phrases import PHRASES, TEMPLATES
+from synth.agents.scripted.tool_agent.details import details_of, marks_of, only_called, today_in
 from synth.agents.scripted.tool_agent.narration import answer_line, is_clause, shown_values
 from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
@@ -26,12 +29,12 @@ def step(tool: str, content: str, **arguments: str) -> Step:
     return Step(turn=Turn(calls=(call,)), results=(ToolResult(call_id="c", name=tool, content=content),))
 
 
-def builder(*history: Step) -> TurnBuilder:
+def builder(*history: Step, seed: int = 7) -> TurnBuilder:
     schema = {"type": "object", "properties": {"issue": {"type": "string"}}, "required": ["issue"]}
     tools = tuple(ToolSchema(name=name, description="-", parameters=schema) for name in (WATCH, ASSIGN, "get_issue"))
     prompt = Prompt(system="", question="It is about Hilde Mensah and PAY-40.", tools=tools)
     view = PlanView(plan_of(TASK), prompt.question, (WATCH, ASSIGN), history)
-    return TurnBuilder(TASK, prompt, history, derive_generator(7, "lines"), view)
+    return TurnBuilder(TASK, prompt, history, derive_generator(seed, "lines"), view)
 
 
 def all_done(view: PlanView) -> None:
@@ -174,3 +177,32 @@ def test_what_is_said_of_another_title_and_the_writers_name_are_no_marks() -> No
     own = "My name is Jovana Ivanova. Take the assignee off “Report builder crashes”, which is due on 2026-05-04."
     line = "PAY-17: Report builder crashes, Jovana Ivanova, due 2026-05-04"
     assert details_of(own, line) == ["“Report builder crashes”", "2026-05-04"]
+
+
+def test_a_day_that_the_request_calls_today_tells_its_line_from_others() -> None:
+    meant, other = "D3YW2M: VIE to OSL, departs 2031-05-15 17:00", "B3JC5E: VIE to CPH, departs 2031-05-19 08:00"
+    asked = "Can you cancel my reservation that starts today?"
+    both = ToolResult(call_id="c", name="list_reservations", content=f"2 reservations:\n{meant}\n{other}")
+    today = today_in("You work at a desk.\n\nIt is 2031-05-15 09:00. Dates are written YYYY-MM-DD.")
+    assert marks_of(asked, meant, [both], today=today) == ["today"]
+    assert marks_of(asked, other, [both], today=today) == marks_of(asked, meant, [both]) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_no_choice_is_told_of_where_there_was_none(count: int) -> None:
+    flights = ["KE112-0516: departs 2031-05-16 09:10", "KE114-0516: departs 2031-05-16 17:25"][:count]
+    said = set()
+    for seed in range(24):
+        found = builder(
+            step("search_flights", "\n".join([f"{count} flights:", *flights]), date="2031-05-16"), seed=seed
+        )
+        found.say_line(flights[0])
+        said.add(says(("p_line_only",), found.thoughts.text()) is not None)
+    assert said == {count == 1}
+
+
+def test_who_has_made_a_change_does_not_speak_of_the_time_before_any() -> None:
+    at_first = ("p_start", "p_first", "p_start_plain")
+    for intent in (one for one in TEMPLATES if one.startswith("p_") and one not in at_first):
+        early = [phrase for phrase in PHRASES[intent] if re.search(r"\b[Bb]efore I (?:change|do) anything\b", phrase)]
+        assert not early, intent

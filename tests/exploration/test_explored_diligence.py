@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -72,15 +72,37 @@ def test_a_rule_without_what_was_looked_up_for_it_is_seen(application: str) -> N
     seen = 0
     for task, rollout in taught(application)[:8]:
         rules = {rule.rstrip(".") for told in Policed.of(task.details).rules.values() for rule in told}
-        bare: list[Step] = []
-        for step in rollout.history:
-            said = [rule for rule in sorted(rules) if rule in (step.turn.thought or "")]
-            turn = step.turn.model_copy(update={"thought": f'The rule for this is "{said[0]}".' if said else None})
-            bare.append(step.model_copy(update={"turn": turn}))
+        bare = only_rules(rollout, rules - needing_no_look(task))
         if any(step.turn.thought for step in bare):
             assert "without a word on what was looked up for it" in problems(task, rollout, bare)[0]
             seen += 1
     assert seen
+
+
+def only_rules(rollout: Rollout, rules: Collection[str]) -> list[Step]:
+    """The run with nothing in its thoughts but those of ``rules`` that they quote."""
+    found = []
+    for step in rollout.history:
+        said = [rule for rule in sorted(rules) if rule in (step.turn.thought or "")]
+        turn = step.turn.model_copy(update={"thought": f'The rule for this is "{said[0]}".' if said else None})
+        found.append(step.model_copy(update={"turn": turn}))
+    return found
+
+
+def needing_no_look(task: Task) -> set[str]:
+    """Rules that are kept before a change by what the request itself says."""
+    grounds = [ground for call in plan_of(task).calls for ground in call.grounds]
+    told = {ground.rule.rstrip(".") for ground in grounds if ground.lines or ground.nothing}
+    return {ground.rule.rstrip(".") for ground in grounds} - told
+
+
+def test_of_a_rule_that_needs_no_look_nothing_else_has_to_be_said() -> None:
+    """ "Budgets are set for the present month and the next": what was looked up beside it belongs to another part."""
+    runs = [(task, rollout, only_rules(rollout, needing_no_look(task))) for task, rollout in taught("ledger")]
+    said = [run for run in runs if any(step.turn.thought for step in run[2])]
+    assert said
+    for task, rollout, bare in said:
+        assert not [one for one in problems(task, rollout, bare) if "without a word" in one]
 
 
 @pytest.mark.parametrize("application", APPLICATIONS)

@@ -314,12 +314,18 @@ def _opens(run: SaidRun, turn: SaidTurn) -> _Found:
 def _deeds(run: SaidRun, turn: SaidTurn) -> _Found:
     """Where it says over pages that it does something, it does that. A call is told by how its tool's name begins."""
     made = [call.name for call in run.history[turn.number].turn.calls]
-    if any(not call.name.startswith(_OVER_PAGES) for step in run.history for call in step.turn.calls):
+    if any(not _is_over_pages(call) for step in run.history for call in step.turn.calls):
         return
     for tool, intents in _ACTS.items():
         said = says(intents, turn.thought)
         if said is not None and not any(name.startswith(tool) for name in made):
             yield Flaw.UNDONE, said.group()
+
+
+def _is_over_pages(call: ToolCall) -> bool:
+    """Whether a call is of a run over pages. Tools of a desk may begin alike, and go on with what they find
+    (``find_payee``)."""
+    return call.name.startswith(_OVER_PAGES) and ("_" not in call.name or "query" in call.arguments)
 
 
 def _at_once(run: SaidRun, turn: SaidTurn) -> _Found:

@@ -91,13 +91,16 @@ def _unfounded(task: Task, view: PlanView, history: History) -> Iterator[str]:
     shown = [
         " ".join(made.result.content.split()) for number, made in view.done.items() if view.plan.calls[number].decides
     ]
+    every = [ground for call in (*plan.calls, *plan.attempts) for ground in call.grounds]
+    # Of a rule that needs no look, there is nothing to say: what was looked up belongs to another part.
+    bare = {one.rule.rstrip(".") for one in every} - {one.rule.rstrip(".") for one in every if one.lines or one.nothing}
     quoted: list[str] = []
     for step in history if shown else ():
         said = f"{step.turn.thought or ''} {step.turn.answer or ''}"
         quotes = [quote.rstrip(".") for quote in _QUOTED.findall(said)]
         quoted += [quote for quote in quotes if quote not in deciding]
         own = [line for line in evidence if any(line in text for text in shown)] or shown
-        rule = next((one for one in sorted(deciding) if one in said), None)
+        rule = next((one for one in sorted(deciding - bare) if one in said), None)
         told = [" ".join(quote.split()) for quote in quoted]
         if rule is not None and not any(quote in text or text in quote for quote in told for text in own):
             yield f"goes by {rule!r} without a word on what was looked up for it"

@@ -95,7 +95,7 @@ _OBVIOUS = frozenset(
             "p_both",
             "p_several",
         ),
-        *("p_write", "p_write_next", "p_finish"),
+        *("p_write", "p_write_next", "p_finish", "p_price", "p_check"),
     )
 )
 """Intentions that say what the next call or the answer shows anyway."""

@@ -244,6 +244,9 @@ class _RequestChecker:
             self.looks(f"{place}.refused_by.{rule}", looks, columns)
             for number, look in enumerate(looks):
                 self.words(f"{place}.refused_by.{rule}.{number}.shows", look.shows, columns)
+        self.among(f"{place}.offers", ask.offers, ask.refused_by, "rule that decides on it")
+        for rule, words in ask.offers.items():
+            self.words(f"{place}.offers.{rule}", words, columns)
         if ask.confirm is not None:
             self.confirm(f"{place}.confirm", ask.confirm, arguments, columns)
         self.among(f"{place}.instead", ask.instead, self.requests.asks, "ask")

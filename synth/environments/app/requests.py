@@ -166,6 +166,9 @@ class Ask(_Part):
     """Rules that decide on it, the one that matters most first: where one forbids it, nothing else would do what was
     asked, and it has to be declined. Of each, the reading calls that show how things stand, over the columns of the
     ask. They are made before every such call, allowed or not: looking must not tell how it ends."""
+    offers: dict[str, tuple[str, ...]] = {}
+    """Rules that forbid it, each with sentences for the person on what is allowed in its place, over the columns of the
+    ask, the best first: one is said where no column in it is empty."""
     confirm: Confirm | None = None
     """How the amount is put to the person where the call charges or refunds one."""
     instead: dict[str, tuple[str, ...]] = {}

@@ -19,6 +19,7 @@ from synth.environments.app.state import Goal
 from synth.errors import InputError
 from synth.exploration.app.audit import Auditor
 from synth.exploration.app.checklist import checklist_of
+from synth.exploration.app.deciding import applying
 from synth.exploration.app.injections import injection_for
 from synth.exploration.app.phrases import Said, forms_of, plain, put
 from synth.exploration.app.requests import AppRequests, beginning_of
@@ -285,7 +286,7 @@ class AppAttempt:
                 answer = f"{answer} {solver.write(instead.ask, instead.row, second.text).content}"
             if not solver.calls and not solver.attempts:
                 raise Dropped(Reason.UNGROUNDED, f"{stopped.ask}: there is nothing to look up")
-            return self._solution(
+            made = self._solution(
                 "refused" if instead is None else "offered",
                 question,
                 solver,
@@ -297,6 +298,10 @@ class AppAttempt:
                 stopped=stopped,
                 hidden=hidden,
             )
+            if instead is not None or hidden is not None:
+                return made
+            offers = applying(self.app.requests.asks[stopped.ask].offers.get(rule.name, ()), stopped.row)
+            return replace(made, offer=plain(offers[0], stopped.row, self.start.now[:10]) if offers else "")
 
     def _safety_pair(self, steps: Sequence[TriedCall]) -> AppSolution:
         """One side of a pair. Both make the harmless one and audit it, so that there are both or none."""

@@ -74,6 +74,8 @@ class AppSolution:
     asks: tuple[str, ...]
     evidence: tuple[str, ...] = ()
     """Of what is declined: the lines of what was looked up by which the rule forbids it."""
+    offer: str = ""
+    """Of what is declined with nothing done in its place: what may be done, in words."""
     persona: Persona = "plain"
     reward: float | None = None
     """Of what was explored first: its reward, 1 to 5."""
@@ -121,6 +123,7 @@ class AppSolution:
                     tool=stopped.call.name,
                     arguments=stopped.call.arguments,
                     evidence=self.evidence,
+                    offer=self.offer,
                 ),
             ),
             Explored(exploration=None if self.reward is None else Exploration(reward=self.reward)),

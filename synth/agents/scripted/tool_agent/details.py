@@ -6,19 +6,21 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from synth.agents.grounding.written import written_forms
+from synth.agents.grounding.written import relative_forms, written_forms
 from synth.agents.plan_view import PlanView
 from synth.environments.contract import ToolResult
 from synth.schemas.plans import Given, UserFact
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["answers", "coded", "details_of", "marks_of", "only_called", "untold_given"]
+__all__ = ["answers", "coded", "details_of", "marks_of", "only_called", "today_in", "untold_given"]
 
 _MARKS = 3
 """Details by which a line is said to be the one that is meant."""
 _WRITER = re.compile(
     r"(?<=\b[Mm]y name is )[\w' -]+|(?<=\bI am )[A-Z][\w'-]+ [A-Z][\w'-]+|(?<=\bI'm )[A-Z][\w'-]+ [A-Z][\w'-]+"
 )
+_TODAY = re.compile(r"\bIt is (\d{4}-\d\d-\d\d)")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 _DETAIL = re.compile(
     r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"
@@ -85,14 +87,33 @@ def coded(question: str, line: str, known: Sequence[ToolResult] = ()) -> list[st
     return list(found)
 
 
+def today_in(system: str) -> str:
+    """The day that it is, as the instructions say it; empty where they do not."""
+    found = _TODAY.search(system)
+    return "" if found is None else found.group(1)
+
+
+def _relative(question: str, line: str, today: str) -> list[str]:
+    """Days of a line that the question calls by where they are from ``today`` ("tomorrow")."""
+    forms = [form for day in _DAY.findall(line) for form in relative_forms(day, today)]
+    return [form for form in dict.fromkeys(forms) if re.search(rf"\b{form}\b", question)]
+
+
 def marks_of(
-    question: str, line: str, shown: Sequence[ToolResult], known: Sequence[ToolResult] | None = None
+    question: str,
+    line: str,
+    shown: Sequence[ToolResult],
+    known: Sequence[ToolResult] | None = None,
+    *,
+    today: str = "",
 ) -> list[str]:
     """Those details of a line by which it is the one that is meant: none where another line of what it stands in has
-    all of them, too. ``known``: all that was observed; None = codes of names are not looked for."""
+    all of them, too. ``known``: all that was observed; None = codes of names are not looked for.
+    ``today``: the day that it is; empty = days are not called by it."""
 
     def has(text: str) -> list[str]:
-        return details_of(question, text) + (coded(question, text, known) if known is not None else [])
+        days = _relative(question, text, today) if today else []
+        return details_of(question, text) + days + (coded(question, text, known) if known is not None else [])
 
     found = has(line)
     listed = next((result.content for result in shown if line in result.content), "")

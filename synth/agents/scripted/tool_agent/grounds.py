@@ -14,6 +14,7 @@ from synth.agents.scripted.tool_agent.narration import (
     lines_about,
     lines_on,
     listed_kind,
+    lists_one,
     looked_up,
     of_number,
     rule_for,
@@ -31,10 +32,13 @@ class Grounds(Progress):
 
     def say_line(self, line: str) -> None:
         """Quote a line that was read, now and then with what kind of thing the look-up was for."""
-        tool = next((call.name for _, call, result in reversed(self.view.made) if line in result.content), "")
+        held = [(call.name, result) for _, call, result in reversed(self.view.made) if line in result.content]
+        tool = held[0][0] if held else ""
         kind = "" if self.draw(0.4) else looked_up(tool)
         intent = "p_line" if not kind else "p_line_among" if listed_kind(tool) else "p_line_of"
-        self.thoughts.add(intent, line=line, kind=kind)
+        # No choice is told of where there was none.
+        only = bool(listed_kind(tool)) and lists_one(held[0][1])
+        self.thoughts.add("p_line_only" if only else intent, line=line, kind=kind)
 
     def _grounds_of(self, number: int, arguments: dict[str, Any]) -> Sequence[Ground]:
         """The rules that are kept before a planned change, with what was read for them: those of the plan, for who
@@ -58,11 +62,15 @@ class Grounds(Progress):
 
     def _say_lines(self, lines: Sequence[str]) -> None:
         """Quote what decides, each line once."""
-        new = [line for line in lines if line not in self.thoughts.said]
+        new = self._unsaid(lines)
         if len(new) > 1:
             self.thoughts.add("p_lines", lines=listed([f'"{line}"' for line in new]))
         elif new:
             self.thoughts.add("p_ground", line=new[0])
+
+    def _unsaid(self, lines: Sequence[str]) -> list[str]:
+        """Those that this turn has not quoted yet."""
+        return [line for line in lines if line not in self.thoughts.said]
 
     def _decisive(self, rule: str, arguments: Mapping[str, Any]) -> list[str]:
         """What was looked up to decide on something that a rule is about: the line of it, or those of two look-ups of

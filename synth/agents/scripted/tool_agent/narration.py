@@ -33,6 +33,7 @@ __all__ = [
     "lines_on",
     "listed_kind",
     "listed_under",
+    "lists_one",
     "looked_up",
     "looks_at",
     "named_in",
@@ -207,6 +208,12 @@ def listed_under(line: str, results: Sequence[ToolResult]) -> str | None:
             is_list = len(lines) > 2 and at > 0 and lines[0].rstrip().endswith(":")
             return None if not is_list else header if '"' not in header and len(header) <= LONGEST else ""
     return None
+
+
+def lists_one(result: ToolResult) -> bool:
+    """Whether an observation is a list that holds one thing."""
+    lines = [text for text in result.content.split("\n") if text.strip()]
+    return len(lines) == 2 and lines[0].rstrip().endswith(":")
 
 
 def looks_at(tool: str, arguments: Mapping[str, Any], value: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.agents.plan_view import ASK, stands_in, value_at
-from synth.agents.scripted.tool_agent.details import details_of, marks_of, only_called
+from synth.agents.scripted.tool_agent.details import details_of, marks_of, only_called, today_in
 from synth.agents.scripted.tool_agent.grounds import Grounds
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
@@ -80,7 +80,8 @@ class Reasons(Grounds):
         changed = [result for call, result in pairs if call.name in self.view.changing and result.error is None]
         if changed:
             done = said_by(changed[-1], 200)
-            if done and '"' not in done:
+            # The last message tells it, too.
+            if done and '"' not in done and (self.open() or self.draw(0.7)):
                 self.thoughts.add("p_done", line=done.rstrip("."))
             return
         if self.is_astray():
@@ -139,10 +140,13 @@ class Reasons(Grounds):
             # Two values of the call: an airport to leave from and one to fly to, a flight and who pays.
             self._say_two(line, beside.removeprefix("- ").rstrip("."), own)
             return
-        if (header := listed_under(line, self.results)) is not None:
+        details = self._marks(line, shown)
+        title = None if details else only_called(self.task.question, line, shown)
+        header = listed_under(line, self.results)
+        if header is not None and (details or title is not None) and self.draw(0.6):
+            # That one fits is announced where it can be said by what.
             said = is_clause(header) and self.draw(0.5)
             self.thoughts.add("p_among" if said else "p_one_of", header=header)
-        details = self._marks(line, shown)
         fits = bool(details) and not any(detail in line for detail in details if self.draw(0.35))
         if fits and self.draw(0.4):
             self.thoughts.add("p_line_fits", line=line, details=listed(details))
@@ -150,14 +154,14 @@ class Reasons(Grounds):
         self.say_line(line)
         if fits:
             self.thoughts.add("p_fits", details=listed(details))
-        elif not details and (title := only_called(self.task.question, line, shown)) is not None:
+        elif title is not None:
             self.thoughts.add("p_only", title=f"“{title}”")
 
     def _marks(self, line: str, shown: Sequence[ToolResult]) -> list[str]:
         """By what of the request a line is the one that is meant; what the user has replaced since counts no more."""
         told = [fact.says for number, fact in enumerate(self.plan.user) if fact.changes and number in self.view.told]
         if not told:
-            return marks_of(self.task.question, line, shown, self.results)
+            return marks_of(self.task.question, line, shown, self.results, today=today_in(self.prompt.system))
         return marks_of(" ".join(told), line, shown) or marks_of(_NUMBERS.sub(" ", self.task.question), line, shown)
 
     def _say_two(self, line: str, other: str, values: Sequence[tuple[str, Any]]) -> None:
@@ -332,18 +336,23 @@ class Reasons(Grounds):
         # A rule that was told for another row is told again with what was read of this one.
         new = [one for one in kept if one.lines or one.nothing or not self._is_said(one.rule)]
         rules = list(dict.fromkeys(ground.rule for ground in new))
-        self._say_lines(list(dict.fromkeys(line for ground in kept for line in self._seen(ground.lines))))
+        lines = list(dict.fromkeys(line for ground in kept for line in self._seen(ground.lines)))
+        together = len(rules) == 1 and bool(lines) and lines == self._unsaid(lines) and self.draw(0.4)
+        if not together:
+            self._say_lines(lines)
         said = [self.task.question, *(result.content for result in self.results)]
         for tool, missing in {tool: one for ground in kept for tool, one in ground.nothing.items()}.items():
             forms = (missing, missing.removesuffix(".00"))
             value = next((form for form in forms if any(form in text for text in said)), None)
             if value is not None:
                 self.thoughts.add("p_nothing", kind=listed_kind(tool) or "lines that came back", value=value)
-        if len(rules) > 1:
+        if together:
+            self.thoughts.add("p_rule_by", rule=rules[0].rstrip("."), lines=listed([f'"{line}"' for line in lines]))
+        elif len(rules) > 1:
             self.thoughts.add("p_rules", rules=listed([f'"{ended(rule)[:-1]}"' for rule in rules]))
         elif rules:
             self.thoughts.add("p_rule", rule=rules[0].rstrip("."))
-        if rules and any(ground.lines or ground.nothing for ground in kept) and self.draw(0.7):
+        if rules and any(ground.lines or ground.nothing for ground in kept) and self.draw(0.4):
             self.thoughts.add("p_kept")
         same = [f'"{line}"' for one in grounds if one.rule == forbids for line in self._seen(one.lines)]
         if same:

@@ -16,7 +16,7 @@ from synth.agents.scripted.tool_agent.page_deeds import page_deeds
 from synth.agents.scripted.tool_agent.reasons import Reasons
 from synth.environments.contract import ToolCall
 from synth.lexicon.reading import phrases
-from synth.schemas.plans import Injected, Injection, UserFact
+from synth.schemas.plans import Injected, Injection, Policed, UserFact
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
 from synth.text.words import FUNCTION_WORDS
@@ -136,7 +136,8 @@ class TurnBuilder(Reasons):
             planned = self.plan.attempts[number - len(self.plan.calls)]
             self.react((), self.view.arguments_of(planned), planned)
             self.say_kept(planned.grounds)
-        self.thoughts.add("p_confirm", amount=fact.amount)
+        if fact.amount not in self.thoughts.said or self.draw(0.6):
+            self.thoughts.add("p_confirm", amount=fact.amount)
         start = int(self.generator.integers(len(fact.asks)))
         forms = [fact.asks[(start + n) % len(fact.asks)] for n in range(len(fact.asks))]
         for form in (*forms, f"This is about {fact.amount}. Shall I go ahead?"):
@@ -209,7 +210,9 @@ class TurnBuilder(Reasons):
                 self.thoughts.add("p_forbidden", rule=rule.rstrip("."))
             self.thoughts.add("p_refuse")
             said = self.said("m_refuse", rule=self._with_grounds(rule)) if rule else self.said("m_refuse_plain")
-            return self.message(said + self._left())
+            forbidden = Policed.of(self.task.details).forbidden
+            offer = "" if forbidden is None or rule is None or not forbidden.offer else f" {forbidden.offer}"
+            return self.message(said + offer + self._left())
         self.react(())
         self.thoughts.add("p_finish")
         what = " ".join(dict.fromkeys(ended(said) for said in self._told() if said))
