@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from synth.agents.contract import History, Prompt
 from synth.agents.grounding.foretold import foretold
+from synth.agents.grounding.said import says
 from synth.agents.plan_view import ASK, PlanView
 from synth.schemas.plans import Plan, Planned, Policed
 from synth.schemas.tasks import Task
@@ -95,6 +96,7 @@ def _unfounded(task: Task, view: PlanView, history: History) -> Iterator[str]:
     # Of a rule that needs no look, there is nothing to say: what was looked up belongs to another part.
     bare = {one.rule.rstrip(".") for one in every} - {one.rule.rstrip(".") for one in every if one.lines or one.nothing}
     quoted: list[str] = []
+    missing = False
     for step in history if shown else ():
         said = f"{step.turn.thought or ''} {step.turn.answer or ''}"
         quotes = [quote.rstrip(".") for quote in _QUOTED.findall(said)]
@@ -102,7 +104,13 @@ def _unfounded(task: Task, view: PlanView, history: History) -> Iterator[str]:
         own = [line for line in evidence if any(line in text for text in shown)] or shown
         rule = next((one for one in sorted(deciding - bare) if one in said), None)
         told = [" ".join(quote.split()) for quote in quoted]
-        if rule is not None and not any(quote in text or text in quote for quote in told for text in own):
+        # That no line has what the rule goes by is said in words.
+        missing = missing or says(("p_nothing",), said) is not None
+        if (
+            rule is not None
+            and not missing
+            and not any(quote in text or text in quote for quote in told for text in own)
+        ):
             yield f"goes by {rule!r} without a word on what was looked up for it"
 
 
