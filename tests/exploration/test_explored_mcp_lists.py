@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache, partial
 from typing import Any
@@ -13,7 +14,7 @@ pytest.importorskip("mcp", reason="extra mcp")
 
 from stand_ins.mcp_lists import command
 
-from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.mcp.already import is_so
@@ -21,6 +22,9 @@ from synth.exploration.mcp.book import Book, Filler, probe_calls
 from synth.exploration.mcp.described import described_book
 from synth.exploration.mcp.explorer import McpExplorable
 from synth.exploration.mcp.listings import listings
+from synth.exploration.mcp.making import Maker
+from synth.exploration.mcp.signatures import signature_of
+from synth.exploration.mcp.slots import Slots
 from synth.exploration.mcp.survey import seems_to_read, survey
 from synth.exploration.mcp.trials import BookProposer, Watch
 from synth.exploration.mcp.wording import about_thing, questions_on_thing
@@ -147,6 +151,68 @@ def test_rows_are_called_after_their_table() -> None:
     assert "delete the supplier “name”" in asked("shop")
     assert not any("schema" in ask or "table" in ask for ask in asked("shop"))
     assert len(tasks("shop")) >= 6
+
+
+def test_a_store_of_keys_is_asked_for_values_and_takes_new_ones() -> None:
+    assert "What is the value of the key “item”?" in asked("store")
+    assert "delete the key “item”" in asked("store")
+    assert "set the key “key” to “value”" in asked("store")
+    assert len([ask for ask in asked("store") if ask.startswith("What is")]) == 1, "find_related tells no value"
+    answers = {one.draft.answer for one in tasks("store")} - {"Done."}
+    assert answers
+    assert answers <= {"7 February", "4471", "latex"}
+    calls = [call for one in tasks("store") for call in Plan.model_validate(one.draft.details["plan"]).calls]
+    new = {call.arguments["key"] for call in calls if call.tool == "set"}
+    assert new
+    assert all(re.fullmatch(r"[a-z]+:[a-z]+", key) for key in new), "as the other keys are written"
+
+
+TASK = {"title": {"type": "string"}, "priority": {"type": "string", "enum": ["low", "high"]}}
+NOTE = {"type": "string", "description": "What it says, e.g. 'Bring a ladder' or 'Ask Henrik'"}
+
+
+def made(
+    name: str, properties: dict[str, Any], required: list[str], *, trusted: bool = True
+) -> tuple[Slots, list[str]]:
+    schema = {"type": "object", "properties": properties, "required": required}
+    slots = Slots({}, listings([(("list_people", {}), '[{"id": 1, "name": "Ada May"}, {"id": 2, "name": "Bo Lind"}]')]))
+    tool = signature_of(ToolSchema(name=name, description="", parameters=schema))
+    return slots, [move.asks[0] for move in Maker(tool, slots, trusted=trusted).moves(slots.thing(tool))]
+
+
+def test_new_things_are_called_what_people_call_them() -> None:
+    slots, asks = made("create_task", TASK, ["title"])
+    assert asks == [
+        "create a task called “{new_title}”",
+        "create a task called “{new_title}”, with “{priority}” as the priority",
+    ]
+    assert "Call the plumber" in slots.new["new_title"]
+    slots, asks = made("add_contact", {"name": {"type": "string"}}, ["name"])
+    assert asks == ["add a contact called “{new_name}”"]
+    assert "Ida Whitcombe" in slots.new["new_name"]
+    _, asks = made("add_task", {**TASK, "person_id": {"type": "string"}}, ["person_id", "title"])
+    assert asks[0] == "add a task called “{new_title}” to the person “{person.name}”"
+
+
+def test_examples_of_a_schema_are_taken_where_the_server_is_trusted() -> None:
+    slots, asks = made("log_visit", {"remark": NOTE}, ["remark"])
+    assert asks[0] == "log a visit, with “{remark}” as the remark"
+    assert slots.words["remark"] == ("Bring a ladder", "Ask Henrik")
+    assert made("log_visit", {"remark": NOTE}, ["remark"], trusted=False)[1] == []
+
+
+def test_nothing_is_made_of_what_nobody_can_name() -> None:
+    words = {"type": "string"}
+    assert made("create_widget", {"frob": words}, ["frob"])[1] == []
+    assert made("create_task", {**TASK, "owner_id": words}, ["title", "owner_id"])[1] == []
+    assert made("create_task", {**TASK, "action": words}, ["title", "action"])[1] == []
+
+
+def test_the_key_of_something_else_is_none_of_a_thing() -> None:
+    rows = [{"id": 7, "person_id": "p1", "text": "Send dates"}, {"id": 8, "person_id": "p2", "text": "Order numbers"}]
+    (one,) = listings([(("list_reminders", {}), json.dumps(rows))])
+    assert one.field_of("person_id", "record_observation") is None
+    assert one.field_of("reminder_id", "complete_reminder") == "id"
 
 
 def looked(episode: Any, tool: str, given: dict[str, Any]) -> Any:

@@ -1,8 +1,8 @@
 """Servers whose lists are not objects with a number each: ``python mcp_lists.py KIND``.
 
 ``board`` lists texts under columns, ``vault`` names of files in folders, ``requests`` tasks below each request, in a
-table, and ``shop`` tables with their rows. Each counts its writes and shows the count, so that even a write that
-changes nothing else changes what is shown.
+table, ``shop`` tables with their rows, and ``store`` keys, one a line. Each but the last counts its writes and shows
+the count, so that even a write that changes nothing else changes what is shown.
 """
 
 from __future__ import annotations
@@ -53,6 +53,13 @@ _TOOLS = {
         _tool("update_task", "Update a task.", "requestId taskId"),
         _tool("show_order", "Show an order.", "order_id"),
     ],
+    "store": [
+        _tool("list", "List keys."),
+        _tool("get", "Get a value.", "key"),
+        _tool("find_related", "What goes with a key.", "key"),
+        _tool("set", "Set a key-value pair.", "key value"),
+        _tool("delete", "Delete one or more keys.", "key"),
+    ],
     "shop": [
         _tool("list_tables", "List tables."),
         _tool("get_table_schema", "The columns of a table.", "tableName"),
@@ -79,6 +86,7 @@ class Server:
             "req-1": [["task-1", "Order boxes", "Forty", "Done"], ["task-2", "Cancel the contract", "In May", "Open"]],
             "req-2": [["task-3", "Book a band", "Under 800", "Open"], ["task-4", "Write invitations", "Sixty", "Open"]],
         }
+        self.keys = {"race:date": "7 February", "gate:code": "4471", "coach:allergy": "latex"}
         self.tables: dict[str, list[dict[str, Any]]] = {
             "plants": [
                 {"id": 1, "name": "Bay laurel", "kind": "shrub", "price": 18.5},
@@ -163,6 +171,23 @@ class Server:
     def show_order(self, order_id: str) -> Any:
         payee = {"o-1": "Baines Music", "o-2": "Parish hall"}[order_id]
         return {"currency": "EUR", "order": {"id": order_id, "payee": payee}}
+
+    def list(self) -> Any:
+        return "\n".join(["Found keys:", *self.keys])
+
+    def get(self, key: str) -> Any:
+        return self.keys[key]
+
+    def find_related(self, key: str) -> Any:
+        return f"Nothing goes with {key}"
+
+    def set(self, key: str, value: str) -> Any:
+        self.keys[key] = value
+        return "OK"
+
+    def delete(self, key: str) -> Any:
+        del self.keys[key]
+        return "1"
 
     def list_tables(self) -> Any:
         return [{"name": name} for name in self.tables]

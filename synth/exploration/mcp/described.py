@@ -18,6 +18,7 @@ from synth.exploration.mcp.below import below
 from synth.exploration.mcp.book import HOLE, Book, Look, Move, Record, things
 from synth.exploration.mcp.folders import folders
 from synth.exploration.mcp.listings import Listing, fullest, is_plain, is_worth, listings, squeezed, verb_of, words_of
+from synth.exploration.mcp.making import Maker
 from synth.exploration.mcp.plain_lists import group_arguments, plain_listings
 from synth.exploration.mcp.reading import value_of
 from synth.exploration.mcp.signatures import Signature, signature_of
@@ -89,6 +90,7 @@ def described_book(environment: McpEnvironment, found: Survey, hints: Mapping[st
         raise InputError("nothing can be asked of the servers' tools", where="questions", mend=mend)
     return Book(
         servers=tuple(sorted(info["name"] or "server" for info in environment.servers.values())),
+        new=slots.new,
         words=slots.words,
         records=slots.records,
         probes=tuple(probes),
@@ -103,8 +105,16 @@ def _doings(environment: McpEnvironment, tool: Signature, slots: Slots) -> Itera
         yield from _doings_on(environment, tool, slots, thing)
     arguments = slots.arguments(tool) if not about else None
     if not arguments:
+        yield from () if about else _maker(environment, tool, slots).moves()
+        return
+    if _OF_DISPATCH & set(arguments):
         return
     yield Move(tool=tool.name, arguments=tool.call(arguments), asks=asks_of(phrase(environment, tool.tool), arguments))
+
+
+def _maker(environment: McpEnvironment, tool: Signature, slots: Slots) -> Maker:
+    known, suspicious = environment.tool(tool.name), {warning.tool for warning in environment.warnings}
+    return Maker(tool, slots, trusted=known is not None and known.remote not in suspicious)
 
 
 def _doings_on(
@@ -115,6 +125,7 @@ def _doings_on(
     free = [name for name in tool.required if is_free(tool, name) and name not in fields]
     arguments = slots.arguments(tool, thing, left=free[0] if len(free) == 1 else "")
     if not arguments:
+        yield from _maker(environment, tool, slots).moves(thing)
         return
     what = phrase(environment, tool.tool)
     hole = slots.spoken(listing)
@@ -220,6 +231,12 @@ def _findings_on(
         known.setdefault(key, []).extend(values)
         slot, hole = slots.keep(record, f"{listing.noun} {key}"), slots.spoken(listing)
         yield Move(answer=f"{{{slot}.{part}}}", asks=questions_on_thing(key, values, listing, hole))
+    values = [sample.strip() for sample in samples]
+    whole = listing.noun == "key" and "value" not in listed and len(set(values)) > 1
+    if whole and is_worth("value", values) and not _tells_the_name(values, listing):  # the answer is the value itself
+        record = Record(tool=tool.name, arguments=tool.look(arguments), pattern=r"\A\s*(?P<value>[^\n]+?)\s*\Z")
+        slot = slots.keep(record, "key value")
+        yield Move(answer=f"{{{slot}.value}}", asks=questions_on_thing("value", values, listing, slots.spoken(listing)))
 
 
 def _untried(

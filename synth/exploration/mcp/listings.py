@@ -23,6 +23,7 @@ __all__ = [
     "TEXT",
     "Listing",
     "fullest",
+    "is_key",
     "is_plain",
     "is_worth",
     "list_noun",
@@ -55,6 +56,8 @@ TEXT = "item"
 """The part that is the text itself, where texts are listed and not objects."""
 PATH = "^/"
 """Of what is listed in a folder: the way to it from the first folder on, ``House/Loft.md``."""
+_KEY_NOUN = "key"
+"""What is kept under keys is spoken of by them."""
 _FILE = re.compile(r"\S.*\.[A-Za-z][A-Za-z0-9]{0,4}")
 _SIGN = re.compile(r"[\u2190-\u2bff\U0001f000-\U0001ffff]")
 """Arrows, ticks and emoji: not part of what people call a thing."""
@@ -102,13 +105,19 @@ class Listing:
         for field in self.fields:
             plain = squeezed(field)
             key = plain in _KEYS or plain.endswith("id") or (field == self.name and not made)
-            if not key or not self._tells_apart(field):
+            if not key or not self._tells_apart(field) or self._is_of_another(plain):
                 continue
             if wanted == f"{about}{plain.removeprefix(about)}" and (field != self.name or wanted != about):
                 return field
             if wanted == plain and (plain not in _KEYS | {squeezed(self.name)} or set(self.noun.split()) <= said):
                 return field
         return self.name if wanted == about and not made else None
+
+    def _is_of_another(self, plain: str) -> bool:
+        """Whether a field is the key of something else, beside one of its own: whose reminder it is."""
+        about, own = squeezed(self.noun), {squeezed(field) for field in self.fields}
+        foreign = plain.endswith("id") and plain not in _KEYS and not plain.startswith(about)
+        return foreign and bool(own & {*_KEYS, f"{about}id"})
 
     def _text_of(self, words: Sequence[str], said: set[str]) -> str | None:
         """Of lists of texts, which are names of what they list: the text itself, or which list it stands in."""
@@ -117,7 +126,7 @@ class Listing:
         noun, last = self.noun.split(), singular(words[-1])
         if self.group and words[-len(words_of(self.group)) :] == words_of(self.group):
             return self.group
-        if words in (noun, [*noun, "name"], [*noun, "title"], ["item"]):
+        if words in (noun, *([*noun, word] for word in ("name", "title", "id")), ["item"]):
             return TEXT
         if self.of_files and last in ("path", "file", "filename", "filepath"):
             return TEXT
@@ -135,7 +144,7 @@ class Listing:
             plain = squeezed(field)
             if field == self.name or plain in _KEYS | _NOT_ASKED or plain.endswith("id") or len(values) < _FEWEST:
                 continue
-            if is_worth(field, values):
+            if is_worth(field, values) and not (self.noun == _KEY_NOUN and plain == "size"):
                 yield field
 
     def values_of(self, argument: str) -> tuple[str, ...]:
@@ -227,6 +236,7 @@ def _listing(look: Record, content: str, value: Any) -> Listing | None:
     shown = [{field: told for field, told in thing.items() if field in plain} for thing in things(look, content)]
     noun = list_noun(way, look.tool)
     name = next((field for field in _names(plain, noun) if names_all(field, shown)), None)
+    noun = _KEY_NOUN if name is not None and squeezed(name) == _KEY_NOUN else noun
     if name is None or not noun:
         return None
     choices: dict[str, dict[str, None]] = {}
@@ -285,13 +295,15 @@ def list_noun(way: str, tool: str) -> str:
         words = last if singular(last[-1]) != last[-1] else []
     else:
         words = words_of(tool)
+    words = words[:-1] if len(words) > 1 and words[-1] in ("id", "ids") else words  # invoice_ids lists invoices
     noun = " ".join(word for word in words if word not in _READS)
     return _COLLECTIVES.get(noun, singular(noun))
 
 
 def _names(fields: set[str], noun: str) -> list[str]:
-    """Fields that may be the name, the likeliest first."""
+    """Fields that may be the name, the likeliest first; of what is kept under keys without names, the key."""
     usual = [field for name in _NAMES for field in sorted(fields) if squeezed(field) in (name, squeezed(noun) + name)]
+    usual += [field for field in sorted(fields) if squeezed(field) == _KEY_NOUN]
     return [*usual, *sorted(field for field in fields if field not in usual)]
 
 
@@ -305,8 +317,17 @@ def names_all(field: str, shown: Sequence[Mapping[str, str]]) -> bool:
             0 < len(value) <= _LONGEST and re.search(r"[^\W\d]{2}", value) and re.search(r"[\n“”{}]", value) is None
             for value in values
         )
-        and (squeezed(field) in (*_NAMES, TEXT) or sum(" " in value for value in values) * 2 > len(values))
+        and (
+            squeezed(field) in (*_NAMES, TEXT)
+            or (squeezed(field) == _KEY_NOUN and all(map(is_key, values)))
+            or sum(" " in value for value in values) * 2 > len(values)
+        )
     )
+
+
+def is_key(text: str) -> bool:
+    """Whether a text may be a key that people chose: ``race:date``, ``gate-code``."""
+    return re.fullmatch(r"[A-Za-z]\w*(?:[:./-]\w+)*", text) is not None
 
 
 def words_of(name: str) -> list[str]:

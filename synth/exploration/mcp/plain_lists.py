@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synth.exploration.mcp.book import Record, things
-from synth.exploration.mcp.listings import TEXT, Listing, list_noun, names_all, squeezed, words_of
+from synth.exploration.mcp.listings import TEXT, Listing, is_key, list_noun, names_all, squeezed, words_of
 from synth.exploration.mcp.reading import value_of
 from synth.text.inflection import singular
 
@@ -36,6 +36,7 @@ def plain_listings(
         try:
             value = value_of(content)
         except ValueError:
+            yield from _keys_in_lines(tool, arguments, content)
             continue
         groups = [key for key, items in value.items() if _is_texts(items, 0)] if isinstance(value, dict) else []
         group = grouped(tool, groups) if len(groups) >= _FEWEST and len(groups) == len(value) else None
@@ -70,6 +71,22 @@ def tables(call: Call, content: str) -> Iterator[Listing]:
         if name is not None:
             noun = singular(" ".join(words_of(fields[0])[:-1]))
             yield Listing(record.model_copy(update={"names": name}), noun, shown, {})
+
+
+def _keys_in_lines(tool: str, arguments: Mapping[str, Any], content: str) -> Iterator[Listing]:
+    """Keys, one a line, below a line that says so, or told by a tool whose name does."""
+    first, _, rest = content.strip().partition("\n")
+    heading = not is_key(first.strip())
+    if "key" not in map(singular, words_of(first if heading else tool)):
+        return
+    lines = (rest if heading else content).split("\n")
+    record = Record(
+        tool=tool, arguments=dict(arguments), pattern=rf"^ *(?:[-*•] +)?(?P<{TEXT}>[A-Za-z]\S*?)$", names=TEXT
+    )
+    shown = tuple(dict(thing) for thing in things(record, content))
+    told = [line for line in lines if line.strip()]
+    if len(shown) == len(told) and all(is_key(thing[TEXT]) for thing in shown) and names_all(TEXT, shown):
+        yield Listing(record, "key", shown, {})
 
 
 def _is_texts(value: Any, fewest: int = _FEWEST) -> bool:

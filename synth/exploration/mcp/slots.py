@@ -27,6 +27,8 @@ class Slots:
         self.hints = hints
         self.listed = listed
         self.words: dict[str, tuple[str | dict[str, str], ...]] = {}
+        self.new: dict[str, tuple[str | dict[str, str], ...]] = {}
+        """The same for what is made, which is there under no such name yet."""
         self.records: dict[str, Record] = {}
         self.told: dict[str, dict[str, list[str]]] = {}
         """Noun -> fields that a second look tells, with their values."""
@@ -37,7 +39,7 @@ class Slots:
 
     def keep(self, record: Record, name: str) -> str:
         slot = re.sub(r"[^a-z]+", "_", name.lower()).strip("_") or "thing"
-        while slot in self.words or self.records.get(slot, record) != record:
+        while slot in self.words or slot in self.new or self.records.get(slot, record) != record:
             slot += "_x"
         self.records[slot] = record
         return slot
@@ -123,13 +125,17 @@ class Slots:
         self, tool: Signature, thing: tuple[Listing, dict[str, str]] | None = None, left: str = ""
     ) -> dict[str, Any] | None:
         """A template of the required arguments, but for ``left``; None where there are no words for one."""
-        listing, fields = thing or self.thing(tool) or (None, {})
-        given = {
+        given = self.taken(tool, thing or self.thing(tool))
+        return self._filled(tool.tool.parameters, given, left)
+
+    def taken(self, tool: Signature, thing: tuple[Listing, dict[str, str]] | None) -> dict[str, Any]:
+        """A template of the arguments that one of the things that are listed is given by."""
+        listing, fields = thing or (None, {})
+        return {
             name: _as_taken(tool, name, field, self.hole(listing, field))
             for name, field in fields.items()
             if listing is not None
         }
-        return self._filled(tool.tool.parameters, given, left)
 
     def _filled(self, schema: Mapping[str, Any], given: Mapping[str, Any], left: str = "") -> dict[str, Any] | None:
         properties = schema.get("properties", {})
@@ -165,11 +171,24 @@ class Slots:
         if not values:
             return None
         plain = re.sub(r"[^a-z]+", "_", "_".join(words_of(name))).strip("_") or "value"
-        slot = plain
-        while slot in self.records or (slot in self.words and self.words[slot] != tuple(values)):
+        return f"{{{self._keep_in(self.words, plain, tuple(values))}}}"
+
+    def new_of(self, name: str, values: Sequence[str]) -> str:
+        """A hole for what something new is called."""
+        plain = re.sub(r"[^a-z]+", "_", "_".join(words_of(name))).strip("_") or "name"
+        return f"{{{self._keep_in(self.new, f'new_{plain}', tuple(values))}}}"
+
+    def new_pairs(self, name: str, values: Sequence[dict[str, str]]) -> str:
+        """A slot of new things in parts, the first of which is the name."""
+        return self._keep_in(self.new, name, tuple(values))
+
+    def _keep_in(self, table: dict[str, tuple[str | dict[str, str], ...]], name: str, values: tuple[Any, ...]) -> str:
+        slot = name
+        others = [one for one in (self.words, self.new, self.records) if one is not table]
+        while any(slot in one for one in others) or table.get(slot, values) != values:
             slot += "_x"
-        self.words[slot] = tuple(values)
-        return f"{{{slot}}}"
+        table[slot] = values
+        return slot
 
 
 def is_free(tool: Signature, name: str) -> bool:

@@ -28,7 +28,7 @@ __all__ = ["SAMPLES", "Survey", "seems_to_read", "survey", "told", "tried"]
 
 _READS = re.compile(
     r"(?:^|[_-])(?:get|list|read|search|find|show|describe|query|count|titles?|status|filter|view|open|look|fetch|check|tree|info"
-    r"|convert|current)(?:[_-]|$)|(?:^|[_-])(?:log|diff)(?:[_-]|$)"
+    r"|convert|current|extract|lookup)(?:[_-]|$)|(?:^|[_-])(?:log|diff)(?:[_-]|$)"
 )
 _CHANGES = frozenset(phrases("word_lists")["changing_verbs"])
 SAMPLES = 4

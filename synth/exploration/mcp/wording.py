@@ -14,9 +14,18 @@ from synth.environments.contract import ToolSchema
 from synth.environments.mcp.environment import McpEnvironment
 from synth.exploration.mcp.listings import Listing, verb_of, without_target, words_of
 from synth.lexicon.reading import phrases
-from synth.text.inflection import imperative, plural, singular
+from synth.text.inflection import article, imperative, plural, singular
 
-__all__ = ["about_thing", "asks_of", "phrase", "questions_of", "questions_on_thing", "setting_of", "setting_of_tool"]
+__all__ = [
+    "about_thing",
+    "asks_of",
+    "phrase",
+    "questions_of",
+    "questions_on_thing",
+    "setting_of",
+    "setting_of_tool",
+    "thing_called",
+]
 
 _PHRASE = re.compile(r"[A-Z]?[a-z]+(?:[ ,'-]+[A-Za-z0-9]+){1,14}")
 _LISTS = phrases("word_lists")
@@ -53,6 +62,28 @@ def asks_of(what: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"{what}, with {with_}", f"{what} ({listed})", f"{what}, using {with_}")
 
 
+def thing_called(
+    verb: str, noun: str, called: str | None, about: str, others: Sequence[tuple[str, str]]
+) -> tuple[str, ...]:
+    """Ways to ask for something new.
+
+    Args:
+        called: The hole for what it is called; None where it has no name.
+        about: What it is for, with a space before.
+        others: (argument, hole) of what else is said of it.
+    """
+    told = [(" ".join(_SPELLED_OUT.get(word, word) for word in words_of(name)), hole) for name, hole in others]
+    said = " and ".join(f"“{hole}” as the {name.removeprefix(f'{noun} ')}" for name, hole in told)
+    with_ = f", with {said}" if said else ""
+    if called is None:
+        return (f"{verb} {article(noun)} {noun}{about}{with_}", f"{verb} a new {noun}{about}{with_}")
+    return (
+        f"{verb} {article(noun)} {noun} called “{called}”{about}{with_}",
+        f"{verb} the {noun} “{called}”{about}{with_}",
+        f"{verb} a new {noun}, “{called}”{',' if about else ''}{about}{with_}",
+    )
+
+
 def questions_of(tool: ToolSchema, arguments: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """Ways to ask for the value that a tool returns as ``key``."""
     wanted = " ".join(words_of(key))
@@ -81,6 +112,8 @@ def about_thing(what: str, tool: str, listing: Listing, hole: str) -> str:
     """
     noun, thing = listing.noun, f"the {listing.noun} “{hole}”"
     words = words_of(tool)
+    if [verb_of(tool)] == words:
+        return f"{words[0]} {thing}"
     at = next((n for n, word in enumerate(words) if singular(word) in (noun, *_GENERIC)), None)
     rest = [*words[:at], *words[at + 1 :]] if at is not None else []
     if at is not None and len(rest) == 1:
