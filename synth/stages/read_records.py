@@ -63,7 +63,7 @@ class ReadRecords(_ReadRecords[ReadRecordsConfig]):
     """Of files."""
 
     name = "read_records"
-    version = 43
+    version = 44
     config_type = ReadRecordsConfig
     reader = RecordsSource
 
@@ -72,6 +72,6 @@ class ReadHub(_ReadRecords[ReadHubConfig]):
     """Of a dataset of the Hub."""
 
     name = "read_hub"
-    version = 41
+    version = 42
     config_type = ReadHubConfig
     reader = HubRecords

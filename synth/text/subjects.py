@@ -147,7 +147,7 @@ def _stated(match: re.Match[str]) -> Statement | None:
     if named and words[-2].lower() in KINDS and (is_identifier(words[-1]) or behind):
         words, kind = words[-1:], " ".join(words[:-1]).lower()  # "the global flag noun_disp", "a pragma Restrictions"
     elif len(words) == 2 and last in KINDS and words[0].lower() not in KINDS:
-        if last in _OF_PLAIN or is_identifier(words[0]):
+        if last in _OF_PLAIN or is_identifier(words[0]) or _HYPHENS.fullmatch(words[0]):
             words, kind = words[:1], last
     elif len(words) == 2 and article == "The" and last == "class" and re.fullmatch(r"(?:[A-Z][a-z]+)+", words[0]):
         words, kind = words[:1], last
@@ -213,6 +213,8 @@ def _is_order(words: list[str], article: str | None) -> bool:
     return bool(told or (opens in _ORDERS and article is None) or (shut and all(map(_plain, words[:-1]))))
 
 
+_HYPHENS = re.compile(r"(?!.*-(?:to|of|the|in|and|on|by|as|or|a)-)[a-z\d]+(?:-[a-z\d]+){2,}")
+"""How programs and packages are called: "debian-edu-install", where an "end-to-end" tool is no name."""
 _NO_NAME = frozenset("API ABI CLI GUI UI ID URL URI".split())
 _NAMED_BEHIND = frozenset("command option parameter directive function method module utility tool program".split())
 _RANKS = frozenset(

@@ -102,6 +102,12 @@ def is_condition(outline: Outline, number: int) -> bool:
     return first < number and _CONDITIONS.fullmatch(outline.text, above.start, above.end) is not None
 
 
+def heads_items(outline: Outline, number: int) -> bool:
+    """Whether bullets follow a line, which then speaks of what they say: "New in 3.2: - A list may be given."."""
+    below = outline.lines[number + 1 : number + 2]
+    return bool(below) and _BULLET.match(outline.text, below[0].start) is not None
+
+
 def is_of_item(line: str) -> bool:
     """Whether a line is a bullet that names what it speaks of: "- lid: Shut at night. Default: 25." tells nothing
     of what the heading above names."""

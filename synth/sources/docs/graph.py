@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Document, Edge, Entity, ValueKind
-from synth.sources.docs.bullets import bullet_rows, is_condition, is_of_item
+from synth.sources.docs.bullets import bullet_rows, heads_items, is_condition, is_of_item
 from synth.sources.docs.defined import Page, Thing, heading_span, is_remark
 from synth.sources.docs.manuals import self_named
 from synth.sources.docs.names import Named, entry_name, group_kind, page_kind, page_name, section_name
@@ -61,8 +61,7 @@ _OWN_LINES = 12
 _ENDS = (".", "!", "?", ":", "…", "。", "”")
 """How sentences end: a page's first line is often its title over again, or a path to it."""
 _STATES = 60
-"""Sentences of a page from which a telling word is noted, at most about twice over: of those that open with it, and
-of the others."""
+"""Sentences of a page from which a telling word is noted, about twice over: that open with it, and others."""
 
 
 def graph_tables(documents: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -296,7 +295,8 @@ class _Builder:
             for start, end in outline.sentences(number) if line.prose or len(said) < 60 else ():
                 sentence = text[start:end]
                 if (since := since_in(sentence)) is not None:
-                    self._value(page, thing.entity, "since", start, end, since)
+                    if not heads_items(outline, number):
+                        self._value(page, thing.entity, "since", start, end, since)
                     continue
                 default = default_in(sentence, (thing.named.name, *thing.named.aliases))
                 if default is not None and (is_of_item(said) or (is_tick(default) and page.is_switch(thing))):

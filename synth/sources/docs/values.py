@@ -50,11 +50,11 @@ _DEFAULTS = (
 _OTHER = re.compile(
     r"(?:the )?((?!(?:default|following|this|the|an?|each|every|any|such|that|no|same|other|it|which|value)\b)"
     r"[\w.:$-]+) "
-    r"(?:(?:parameter|option|setting|directive|variable|flag|argument)\b|defaults to (?=\S))",
+    r"(?:(?:parameter|option|setting|directive|variable|flag|argument)\b|defaults to (?=\S)|(?-i:The) default\b)",
     re.IGNORECASE,
 )
 """A sentence that begins with another thing's name: "The reject_code parameter specifies ... (default: 450)", "The
-sortorder defaults to ..."."""
+sortorder defaults to ...", "accuracy The default is .1" in a list below a heading."""
 _NO_VALUE = frozenset(
     "the a an to that this not in of only no use used set if when as for all any both either determined derived based "
     "whatever same one it its taken now also and or is are was be with from by at on usually generally always "

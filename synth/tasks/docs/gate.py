@@ -28,12 +28,14 @@ _POINTS = re.compile(
     r"line|item|word|column|field|day|entry|byte|letter|page|row)[a-z]+(?= *[,?]| (?:by|in|with|for|and|is|are)\b)"
     r"|\b(?:of|on|in|to|for|with|from) both(?=[?,]|$)|\bboth parts\b"
     r"|\b(?:an?|the) (?:much |far |even |slightly )?more [a-z-]+ (?!.* than )(?:and [a-z-]+ )?[a-z]+[?]$"
+    r"|\b(?:if|when|where|that) (?!I\b)[A-Za-z] (?:is|are|has)\b"
     r"|\b(?:is|are|was|can|may|will) then\b|\bin (?:this|that) (?:case|way|manner)\b"
 )
-"""What leans on a sentence that the question does not have: "another extension", "the first area"."""
+"""What leans on a sentence that the question does not have: "another extension", "the first area", "if x is"."""
 _SIGNS = re.compile(r"\b[A-Z]\.[A-Z]\?$| [+&/|] |\"\(?\)?\"|(?<=[a-z]): (?=[a-z])|\b(?:TODO|FIXME|TBD|XXX)\b")
 _NO_NAME = re.compile(
-    r".* [—–|+=&] .*|[A-Za-z]|.*\bdocumentation$|.*[.?!:;]$|(?:\S+ ){7,}\S+|[a-z]+(?:_[a-z]+)*=\S*[:;,]\S*",
+    r".* [—–|+=&] .*|[A-Za-z]|.*\bdocumentation$|.* (?:options|commands|settings|switches|parameters|arguments|flags)"
+    r"|.*[.?!:;]$|(?:\S+ ){7,}\S+|[a-z]+(?:_[a-z]+)*=\S*[:;,]\S*",
     re.IGNORECASE,
 )
 """Titles with the tail of their site, sentences, and a name with its value: no name of a thing."""

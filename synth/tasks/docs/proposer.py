@@ -39,7 +39,9 @@ _ENOUGH = 400
 _WEIGHTS = {"shapes": 2.0, "plain": 0.05, "via": 6.0, "within": 4.0, "pair": 2.0}
 """How gladly each family is asked."""
 _SHAPES = "shapes"
-_ACTS = re.compile(rf"the (?:[\w-]+ ){{1,4}}?[a-z]+s (?:{'|'.join(sorted(VERBS - NOUNS))}) (?:on|the|an?|all|to|in)\b")
+_ACTS = re.compile(
+    rf"the (?:[\w-]+ ){{1,4}}?[A-Za-z]+s (?:{'|'.join(sorted(VERBS - NOUNS))}) (?:on|the|an?|all|to|in)\b"
+)
 """No meaning of a term: "the quota commands operate on mailbox trees"."""
 _GAP = "____"
 _NOTHING = Reason.NO_WALK

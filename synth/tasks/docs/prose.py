@@ -40,6 +40,12 @@ _BEST = re.compile(
 )
 """What was so when the page was written, or of those that it has just told of."""
 
+_BARE = re.compile(
+    r"(?:the|this|each) (?:(?!(?:of|for|in|that|who|which|whose|with|without|to|from|on|at|by|between|used) )[\w-]+ ?)"
+    r"{1,4}",
+    re.IGNORECASE,
+)
+"""What only its page tells: "the normal operation mode" is called ProcRun, of one program."""
 _SOMETIMES = re.compile(r"(?:is|are|was|were) (?:not )?[a-z]+(?:ed|set|given|sent) (?:if|when|unless|where)\b")
 """What a thing undergoes at times: it tells an exception or an event, and no parameter ("is omitted if ...")."""
 _RAISED = frozenset("exception error signal event message warning".split())
@@ -57,7 +63,7 @@ class Prose:
     def family(self, said: Statement, question: str) -> Literal["subject", "plain"] | None:
         """The family of a question for what a sentence speaks of: ``subject``, ``plain`` (second choice) or none."""
         if said.names:
-            return None if _BEST.match(said.rest) else "subject"
+            return None if _BEST.match(said.rest) or _BARE.fullmatch(said.rest) else "subject"
         if question.startswith("What do you call "):
             if _PEOPLE.match(said.rest) or (said.plural and not self._is_named(said.name)):
                 return None
@@ -76,6 +82,8 @@ class Prose:
             return "subject" if (written or opened) and not _BEST.match(said.rest) else None
         if not written:
             return None
+        if re.fullmatch(r".* \d+", said.name):
+            return None  # "Debian 9 enables ...": so do those after it
         telling = said.verb not in _WEAK and len(content_words(f"{said.verb} {said.rest}")) >= _LEAST_SAID
         local = not self._corpus.is_word_of_many_pages(said.name)  # the program that the manual is of does everything
         return "plain" if telling and local and question.startswith("What ") else None

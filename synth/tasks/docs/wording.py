@@ -70,7 +70,7 @@ _ATTRIBUTES = frozenset(
     "expansion location path level language format syntax value number code license licence category "
     "categories priority protocol method key shortcut name length width arity argument arguments parameters capital "
     "population symbol abbreviation equivalent replacement maximum minimum limit severity date year package "
-    "extension sexptype permission permissions mode function operator usage override maintainer library interface "
+    "extension sexptype permission permissions mode function operator override maintainer library interface "
     "encoding charset".split()
 )
 """Last words of the labels that are asked for in English: what a thing has, and no heading of a comparison."""
@@ -91,7 +91,7 @@ _WHETHER = re.compile(
     r"(?:(?:Controls|Determines|Specifies|Sets|Defines) )?[Ww]hether (?:or not )?(\w[^,]{15,}(?:, .*)?)"
 )
 _ESCAPE = re.compile(r"[%\\&][A-Za-z]|%\{\w+\}")
-"""Signs that stand for something else: "%t"."""
+"""Signs for something else: "%t"."""
 _QUANTITY = re.compile(
     r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
 )
@@ -125,7 +125,7 @@ _OF_CALLS = re.compile(
     r"that (?:returns|takes an? (?:\w+ )?argument|is (?:called|invoked) (?:for|when|to|by|with|after|before|on|if))\b"
 )
 """What no module, type or file does, and none of them is."""
-_HOOKS = frozenset("hook callback event handler signal".split())
+_EVENTS = frozenset(("hook", "callback", "event", "handler", "signal"))
 _NO_ACTORS = frozenset("enumerator member constant struct union typedef".split())
 """Kinds whose things do nothing themselves."""
 _IMPERATIVE = re.compile(rf"(?:{'|'.join(sorted(VERBS))})\b", re.IGNORECASE)
@@ -135,7 +135,8 @@ _SEVERAL = re.compile(
 )
 """What is said of several things: "the historical status-logs"."""
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
-_ANY_FINITE = re.compile(rf"{_FINITE.pattern}| (?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b")
+_ACTIVE = "|".join(sorted(THIRD_PERSON - PLURAL_NOUNS))
+_ANY_FINITE = re.compile(rf"{_FINITE.pattern}| (?:{_ACTIVE})\b| [a-z]+ly [a-z]+s (?:the|its|all)\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
 
 
@@ -196,8 +197,7 @@ class Words:
         if (
             title.casefold() in _NO_TITLES
             or corpus.titled[title] > 1
-            or any(c in title for c in "“”")
-            or len(title) > 60
+            or not (title[:1].isalnum() and len(title) <= 60 and not set(title) & set("“”"))
         ):
             return ""
         return f"“{title}”"
@@ -318,7 +318,7 @@ class Words:
             return None
         if last in _OF_LOOKS and said.startswith("that is "):
             return None  # a colour is not the line that is shown in it
-        if _OF_CALLS.match(said) and last not in _CALLED | _HOOKS:
+        if _OF_CALLS.match(said) and last not in _CALLED | _EVENTS:
             return None
         if _UNCLEAR.match(said):
             return None
@@ -396,5 +396,5 @@ def _is_sentence(said: str) -> bool:
     """Whether what follows "that is the ..." has a verb of its own, so that it is not a name of a thing but a sentence
     about something else: "that is the start action of a script must exit"."""
     match = _NOMINAL.match(said)
-    verb = _ANY_FINITE.search(said, match.end()) if match else None
-    return verb is not None and _INNER.search(said, match.end() if match else 0, verb.start()) is None
+    verb = None if match is None else _ANY_FINITE.search(said, match.end())
+    return match is not None and verb is not None and _INNER.search(said, match.end(), verb.start()) is None

@@ -260,6 +260,7 @@ def test_an_anchor_that_a_page_uses_twice_names_two_things(tmp_path: Path) -> No
         (default_in, "The default is 0.1.", "0.1"),
         (default_in, "Sets the depth (default: 4).", "4"),
         (default_in, "If no value is given it defaults to omitted.", None),
+        (default_in, "accuracy The default value is 0.001.", None),
         (default_in, "It defaults to the value “left” if nothing is said.", "left"),
         (default_in, "If unspecified, the default is to search for sendmail in /usr/sbin.", None),
         (default_in, "The default is set to 25.", "25"),

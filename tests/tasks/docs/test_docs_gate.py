@@ -85,6 +85,8 @@ class _Draft:
         ("Which protocol is supported in the hall for all protocols?", "WebSocket"),
         ("Which code moves the character of the cursor?", "19 + b + #"),
         ("Which flag holds the key of the cellar in the evening?", "K"),
+        ("Which exception is raised if x is not a guest of the hall?", "GuestError"),
+        ("Which switch finds all the plates of the cook?", "Advanced options"),
         ("What provides a much more configurable and tested server?", "Gunicorn"),
         ("What was led by Jean Ichbiah and has included Bernd Krieg and John G.P?", "Ada design team"),
         ("Which cards are dealt out to two columns of cells?", "eight cards"),

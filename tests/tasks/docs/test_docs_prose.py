@@ -43,6 +43,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Any:
         ("A sub-hall is a group of cooks interested in serving the guests of the yard.", "subject"),
         ("The plates without an owner are called orphans.", "subject"),
         ("The latest and most convenient oven is called OMEN.", None),
+        ("The normal operation mode is called ProcRun.", None),
         ("Orderix is the fastest waiter of the hall that sings in the evening.", None),
         ("Subsequent is a waiter that brings the plates of the evening to the guests.", None),
         # What has a kind in front of it.
@@ -55,6 +56,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Any:
         ("Manual glazing allows the cook to choose the colour of each plate.", "plain"),
         ("Orderix includes the plates of the evening and the guests of the yard.", None),
         ("Orderix brings the plates.", None),
+        ("Ovenix 9 brings the plates of the evening to the guests of the yard.", None),
         ("Subsequent brings the plates of the evening to the guests of the yard.", None),
         ("A buffer holds the plates that the cook has washed in the evening.", None),
         ("A Size clause brings eight plates of the evening to the guests.", None),
@@ -77,6 +79,14 @@ def test_a_kind_in_front_of_a_name_is_asked_for() -> None:
     said = statement("A pragma Restrictions tells the reader which lids may not be lifted.")
     assert said is not None
     assert (said.name, said.kind) == ("Restrictions", "pragma")
+
+
+def test_a_program_with_hyphens_is_what_the_sentence_calls_it() -> None:
+    said = statement("The hall-oven-install tool is a wrapper for the ovens of the cook.")
+    assert said is not None
+    assert (said.name, said.kind) == ("hall-oven-install", "tool")
+    said = statement("The end-to-end tool is a wrapper for the ovens of the cook.")
+    assert said is None or said.name != "end-to-end"
 
 
 def test_a_class_of_something_is_no_name() -> None:
@@ -133,10 +143,14 @@ def test_a_page_about_many_things_has_no_version(tmp_path: Path) -> None:
 
 
 def test_a_page_with_a_long_title_is_not_named(tmp_path: Path) -> None:
-    titles = ("Ovens of the yard", "ovens - The ovens of the yard, and all that the cook bakes in them at night")
+    titles = (
+        "Ovens of the yard",
+        ": Index",
+        "ovens - The ovens of the yard, and all that the cook bakes in them at night",
+    )
     files = {f"{n}.html": f"<html><body><h1>{title}</h1><p>x</p></body></html>" for n, title in enumerate(titles)}
     words = Words(build(tmp_path, files).proposer().corpus)
-    assert [words.page(row) for row in range(2)] == ["“Ovens of the yard”", ""]
+    assert [words.page(row) for row in range(3)] == ["“Ovens of the yard”", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -146,6 +160,7 @@ def test_a_page_with_a_long_title_is_not_named(tmp_path: Path) -> None:
         ("option", "The colour of the plates in the hall.", True),
         ("type", "This is called for every guest of the tavern.", False),
         ("method", "This is called for every guest of the tavern.", True),
+        ("option", "The ordinary glaze in the hall eagerly copies the plates of the cook.", False),
         ("hook", "This is called for every guest of the tavern.", True),
     ],
 )

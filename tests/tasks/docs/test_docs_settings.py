@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,3 +78,13 @@ def test_no_setting_is_looked_for_by_yes_or_no(proposer: Any) -> None:
 def test_what_an_example_makes_of_another_is_no_property(proposer: Any) -> None:
     assert "new_version" not in proposer.items.asked
     assert "default" in proposer.items.asked
+
+
+def test_a_version_in_front_of_bullets_is_that_of_what_they_say(tmp_path: Path) -> None:
+    text = (
+        "# Options\n\n## menu_prefix\n\nThe prefix of every dish in the hall.\n\n**new in 3.2.7**\n\n"
+        "- The prefix can be a list of prefixes.\n\n## menu_end\n\nThe end of every dish.\n\n**new in 3.3.0**\n"
+    )
+    corpus = build(tmp_path, {"a.md": text}).proposer().corpus
+    since = {corpus.entities[edge.subject].name: edge.value for edge in corpus.edges if edge.relation == "since"}
+    assert since == {"menu_end": "3.3.0"}
