@@ -66,7 +66,7 @@ _BY_CONDUCT = ("success", "failure")
 _EVIDENCE = (
     *("find_word", "found_page", "leaf", "next_page", "outline"),
     *("answer_guess", "dead_end", "used_up", "failed", "fits_none", "g_dead_end", "g_none", "give_up"),
-    *("dismiss", "search_again", "no_result", "postpone", "untold", "p_around", "p_bend", "p_insist", "p_twice"),
+    *("dismiss", "search_again", "no_result", "postpone", "untold", "p_around", "p_again"),
     *("p_wrong", "p_unwritten", "p_instead_try"),
 )
 """What an agent says where it leafs through a long document in vain, puts aside what does not fit, has failed, is about

@@ -24,7 +24,7 @@ class CriticalConfig(Row):
     samples: int = Field(default=2, ge=1, le=16)
     """From the first deviation: continuations per side. The better side must succeed in all of them and the worse in
     none, which at equal rates happens with a chance of at most ``4 ** -samples`` for each alternative tried."""
-    second_look: int = Field(default=5, ge=0, le=32)
+    second_look: int = Field(default=8, ge=0, le=32)
     """From the first deviation: where a step has no verified alternative, those beside which the recorded action never
     succeeded get up to so many continuations per side; 0 = no second look."""
     candidate_error: float = Field(default=0.1, gt=0, lt=0.5)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from synth.agents.contract import Decision, Policy, Turn
+from synth.agents.contract import Decision, History, Policy, Turn
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.advantages import advantages
 from synth.annotate.critical.branching import Branching, Continuation, Generators, Refused
@@ -209,7 +209,8 @@ def _from_first_deviation(
     results: list[Result] = []
     for step in range(pool.branching.steps):
         done = not config.all_alternatives and len(_verified_steps(results)) >= config.steps
-        said, here = candidates_at(pool, step, scorer, expert, config, counts, propose=not done)
+        slip = direction_of(pool) == "failed" and _slips(pool.branching.history, step)
+        said, here = candidates_at(pool, step, scorer, expert, config, counts, propose=not done and not slip)
         scored += said
         for one in sorted(here, key=lambda one: (not one.same_kind, -one.gap, one.number)):
             results.append(compare_once(_comparison(pool, one), pool, config))
@@ -219,6 +220,24 @@ def _from_first_deviation(
     _look_again(pool, config, results)
     count_abstentions(counts, scored)
     return tuple(scored), tuple(found), tuple(results), counts
+
+
+def _slips(history: History, step: int) -> bool:
+    """Whether the tools took none of a turn's calls, for the first time: a slip of form. No pair is made of one, so its
+    verified alternative would end the search for nothing."""
+    turn, results = history[step].turn, history[step].results
+    if not turn.calls or len(results) != len(turn.calls):
+        return False
+    failed = [
+        (call.name, call.arguments)
+        for before in history[:step]
+        for call, result in zip(before.turn.calls, before.results, strict=False)
+        if result.error is not None
+    ]
+    return all(
+        result.error not in (None, "failure") and (call.name, call.arguments) not in failed
+        for call, result in zip(turn.calls, results, strict=True)
+    )
 
 
 def _look_again(pool: ContinuationPool, config: CriticalConfig, results: list[Result]) -> None:

@@ -185,10 +185,7 @@ def describe(actions: Sequence[ContentItem], *, gave_up: bool = False) -> str:
     return "; ".join(parts)
 
 
-_CARELESS = (
-    *("p_assume", "p_skip", "p_twice", "p_insist"),
-    *("p_suspect", "p_obey", "p_bend", "p_around"),
-)
+_CARELESS = ("p_suspect", "p_obey", "p_around")
 """What scripted agents think when they err: right by luck, it is no example. Nor is who says at a desk
 that all is done, and not what: there it may be that nothing had to be done."""
 
@@ -214,10 +211,30 @@ def not_grounded(
         told = (str(getattr(item, "content", None) or "") for item in chosen)
         ended = ((text, says(("m_done_plain",), text)) for text in told)
         careless = next((text for text, found in ended if found is not None and found.group() == text), None)
-    if not found and careless is None:
+    repeated = None if own else _repeated(history, start)
+    if found:
+        why = str(found[0])
+    elif careless is not None:
+        why = f"says what is said by who errs: {careless!r}"
+    elif repeated is not None:
+        why = f"calls {repeated} again, which has just gone through"
+    else:
         return None
-    why = str(found[0]) if found else f"says what is said by who errs: {careless!r}"
     return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {why}", step=start)
+
+
+def _repeated(history: History, start: int) -> str | None:
+    """The tool of a call that is the last turn's as well, where that turn's was no error."""
+    for before, now in zip(history[max(0, start - 1) :], history[max(1, start) :], strict=False):
+        made = [
+            (call.name, call.arguments)
+            for call, result in zip(before.turn.calls, before.results, strict=False)
+            if result.error is None
+        ]
+        for call in now.turn.calls:
+            if (call.name, call.arguments) in made:
+                return call.name
+    return None
 
 
 def not_reasoned(position: PairPosition, chosen: Sequence[ContentItem], *, stage: str) -> Rejection | None:

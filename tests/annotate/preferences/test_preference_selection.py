@@ -27,7 +27,9 @@ QUESTION = TextObservation(content="Which city is it?", source="user", name="use
 def content(turns: int) -> tuple[ContentItem, ...]:
     items: list[ContentItem] = [QUESTION]
     for number in range(turns - 1):
-        items.append(ApiAction(function="search", kwargs={"query": "city"}, tool_call_id=f"call_{number}_0"))
+        items.append(
+            ApiAction(function="search", kwargs={"query": "city", "k": 5 + number}, tool_call_id=f"call_{number}_0")
+        )
         items.append(
             TextObservation(content="Nothing.", source="environment", name="search", tool_call_id=f"call_{number}_0")
         )

@@ -403,11 +403,31 @@ def test_a_call_that_was_refused_is_no_decision() -> None:
     assert not _better(row, PairKind.VERIFIED_STEP)
 
 
+def test_no_pair_prefers_a_call_that_has_just_gone_through(failures: list[Searched]) -> None:
+    for searched in failures:
+        _, history = history_of(searched.run)
+        for at, step in enumerate(history[:-1]):
+            if not step.turn.calls or any(result.error for result in step.results):
+                continue
+            same = [
+                item.model_copy(update={"reasoning_content": None, "description": None})
+                for item in searched.run.content[slice(*turn_ranges(searched.run.content)[at])]
+                if isinstance(item, ApiAction)
+            ]
+            refused = not_grounded(PairPosition.at(searched.run, at + 1), same, stage="test")
+            assert refused is not None
+            assert "has just gone through" in refused.detail
+            refused = not_grounded(PairPosition.at(searched.run, at), same, stage="test")
+            assert refused is None or "has just gone through" not in refused.detail
+            return
+    pytest.fail("no failed run calls anything")
+
+
 def test_no_pair_prefers_what_is_thought_by_who_errs(failures: list[Searched]) -> None:
     """That nothing had to be done is no reason to say that all is done."""
     run = failures[0].run.model_copy(update={"environment": "app"})
     for thought, said, fits in (
-        ("I do not need to look that up first.", "The limit is 20.", False),
+        ("I do not like the way this is said, so I do not do it.", "The limit is 20.", False),
         ("Nothing is left to do. I say what was done.", PHRASES["m_done_plain"][0], False),
         ("So I say so.", "The limit is 20.", True),
     ):

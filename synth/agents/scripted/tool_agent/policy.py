@@ -18,13 +18,14 @@ from synth.agents.scripted.choosing import Mistakes
 from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.error_injection import improvised, made_up, other_value
-from synth.agents.scripted.tool_agent.narration import Narration
+from synth.agents.scripted.tool_agent.narration import Narration, as_quoted, shown_values
 from synth.agents.scripted.tool_agent.turn_builder import AT_ONCE, TurnBuilder
 from synth.environments.contract import ToolCall
 from synth.schemas.details import details_with
 from synth.schemas.plans import Given, Planned, Policed, Request, Twinned, UserFact
 from synth.schemas.tasks import Task
 from synth.tasks.safety_pairs import twin_of
+from synth.text.lists import listed
 
 __all__ = ["ToolPolicy"]
 
@@ -124,8 +125,7 @@ class _Acting(Mistakes):
             assert builder.last is not None
             call = builder.last.turn.calls[-1]
             self.log("twice", f"{call.name} once more")
-            builder.thoughts.add("p_twice")
-            return builder.act(call.name, call.arguments)
+            return self._as_if_right(call.name, call.arguments)
         bent = self._gives_in()
         if bent is not None:
             return bent
@@ -168,8 +168,7 @@ class _Acting(Mistakes):
         ]
         if wrong and self.errs(self.config.again):
             self.log("again", f"made the refused call of {wrong[0].name} again")
-            builder.thoughts.add("p_insist")
-            return builder.act(wrong[0].name, wrong[0].arguments)
+            return builder.retry(wrong[:1])  # it takes it for the tool's fault
         return None
 
     def _adopt(self) -> None:
@@ -224,6 +223,16 @@ class _Acting(Mistakes):
         builder.thoughts.add("p_answer", answer=other)
         return builder.message(other)
 
+    def _as_if_right(self, tool: str, arguments: dict[str, Any]) -> Turn:
+        """Make a change that is wrong. It is said as any other one is: who errs does not know it, and no wording may
+        tell the worse side of a pair."""
+        builder = self.builder
+        builder.react(())
+        values = shown_values(arguments, [builder.task.question, *(result.content for result in builder.results)])
+        if values:
+            builder.thoughts.add(builder.going_on(free=False), values=listed(as_quoted(values, builder.task.question)))
+        return builder.act(tool, arguments)
+
     def _stops(self) -> Turn:
         self.builder.thoughts.add("p_finish")  # it takes it to be done, and says so as who is done
         return self.builder.message(self.builder.said("m_done_plain"))
@@ -245,7 +254,9 @@ class _Acting(Mistakes):
         if call is None:
             return None
         self.log("gives_in", f"{call[0]} although the policy forbids what is asked for")
-        builder.thoughts.add("p_around" if plan.attempts else "p_bend")
+        if not plan.attempts:
+            return self._as_if_right(*call)
+        builder.thoughts.add("p_around")
         return builder.act(*call)
 
     def _forbidden(self) -> tuple[str, dict[str, Any]] | None:
@@ -337,7 +348,7 @@ class _Acting(Mistakes):
                 if path in paths:
                     arguments[path] = made_up(str(arguments[path]), self.generator)
             self.log("made_up_id", f"{call.tool} without {plan.calls[number].tool}")
-            self.builder.thoughts.add("p_skip")
+            self.builder.why(later, arguments)
             return self.builder.act(call.tool, arguments)
         return None
 
@@ -347,7 +358,6 @@ class _Acting(Mistakes):
         if not plan.calls[number].changes:
             return None  # an invented value would find nothing
         arguments = dict(plan.calls[number].arguments)
-        fact = builder.fact()
         for path, given in self.view.unseen(number):
             if given.source != "user" or "." in path:
                 return None
@@ -360,8 +370,8 @@ class _Acting(Mistakes):
             if seen is not None:
                 arguments[path] = seen
         self.log("assumes", f"{plan.calls[number].tool} without asking")
-        if fact is not None:
-            builder.thoughts.add("p_assume", topic=fact.topic)
+        builder.react((number,), arguments)
+        builder.why(number, arguments)
         return builder.act(plan.calls[number].tool, arguments)
 
     def _finds_a_way(self) -> Turn:
