@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +20,7 @@ from model_toys import Chats, ChatsConfig, FakeHub, Wordings, chat_build, chat_p
 from synth.engine import Engine, LocalExecutor, ModelExecutor, Plan, ProcessesExecutor, StageNode
 from synth.engine.lanes import Lanes
 from synth.engine.progress import Quiet
+from synth.engine.signals import interruptible
 from synth.errors import Interrupted, StoreError
 from synth.models.contract import BudgetReached, EndpointDown
 from synth.store import Store
@@ -130,20 +132,8 @@ def test_a_call_that_failed_rejects_its_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(("after", "late"), [(1, 0.0), (30, 0.0), (70, 0.0), (1, 0.5)])
-def test_a_signal_ends_the_run_and_the_same_command_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, after: int, late: float
-) -> None:
-    """``late``: seconds that the caller's thread lags behind the one that calls the model."""
-    following = Lanes._next
-
-    def lagging(lanes: Lanes, bound: bool) -> str | None:
-        if not bound:
-            time.sleep(late)
-        return following(lanes, bound)
-
-    monkeypatch.setattr(Lanes, "_next", lagging)
-
+@pytest.mark.parametrize("after", [1, 30, 70])
+def test_a_signal_ends_the_run_and_the_same_command_goes_on(tmp_path: Path, number: int, after: int) -> None:
     class Signalling(FakeHub):
         async def _send(self, request: object) -> None:
             await super()._send(request)  # type: ignore[arg-type]
@@ -173,6 +163,32 @@ def test_a_signal_ends_the_run_and_the_same_command_goes_on(
     assert not stored & set(sent(tmp_path / "calls")[before:]), "a stored call was made again"
     assert run_twice(read_ledger(tmp_path / "ledger")) == []
     assert built == chat_build(tmp_path / "fresh", FakeHub(tmp_path / "calls"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_names_the_stage_although_the_thread_that_hears_it_lags_behind(number: int) -> None:
+    class Lagging(Lanes):
+        def _next(self, bound: bool) -> str | None:
+            if not bound and seen:
+                time.sleep(0.5)
+            return super()._next(bound)
+
+    def run_stage(label: str) -> Any:
+        seen.append(label)
+        if label == "chats":
+            os.kill(os.getpid(), number)
+            assert asked.wait(60)
+        return label
+
+    def stop() -> bool:
+        asked.set()
+        return True
+
+    seen: list[str] = []
+    asked, lanes = threading.Event(), Lagging(chat_plan(), run_stage, gates=(), stop=stop)
+    with pytest.raises(Interrupted, match="stopped in stage 'chats'"), interruptible(lanes.stopped):
+        lanes.run()
+    assert seen[-1] == "chats"
 
 
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
