@@ -80,8 +80,7 @@ class Reasons(Grounds):
         changed = [result for call, result in pairs if call.name in self.view.changing and result.error is None]
         if changed:
             done = said_by(changed[-1], 200)
-            # The last message tells it, too.
-            if done and '"' not in done and (self.open() or self.draw(0.7)):
+            if done and '"' not in done:
                 self.thoughts.add("p_done", line=done.rstrip("."))
             return
         if self.is_astray():
