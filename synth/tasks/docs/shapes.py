@@ -262,9 +262,10 @@ def _edges(corpus: Corpus, items: Items) -> Iterator[Edge]:
 
 
 def _is_of_a_text(corpus: Corpus, edge: Edge) -> bool:
-    """Whether a value is said of a page that is about no single thing: "New in version 1.10" below "Coverages"."""
+    """Whether a version is that of a page about no single thing: "New in version 1.10" below "Coverages"."""
     found = corpus.entities[edge.subject]
-    return corpus.is_page(edge.subject) and found.kind == PAGE and not is_identifier(found.name)
+    page = corpus.is_page(edge.subject) and found.kind == PAGE
+    return edge.relation == "since" and page and not is_identifier(found.name)
 
 
 def _of_one_form(edges: Sequence[Edge]) -> list[Edge]:

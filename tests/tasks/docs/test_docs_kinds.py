@@ -312,6 +312,7 @@ def test_words_between_a_verb_and_what_it_does_are_no_kind_of_thing() -> None:
 
 def test_what_several_things_do_is_no_meaning_of_a_term() -> None:
     assert _ACTS.match("the quota clay commands operate on the lids of a kiln")
+    assert _ACTS.match("the old GCs use the lids of a kiln")
     assert not _ACTS.match("the collection of clay vases that operate on the lids of a kiln")
 
 

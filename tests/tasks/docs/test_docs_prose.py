@@ -89,6 +89,12 @@ def test_a_program_with_hyphens_is_what_the_sentence_calls_it() -> None:
     assert said is None or said.name != "end-to-end"
 
 
+def test_a_column_on_usage_makes_no_question(world: Any) -> None:
+    words = Words(world.corpus)
+    assert words.asks("usage", "the del proc") == ()
+    assert words.asks("type", "the del proc")
+
+
 def test_a_class_of_something_is_no_name() -> None:
     assert statement("The PDF class API follows the example of the pictures in the hall.") is None
 
