@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -316,3 +317,18 @@ def test_tracker_will_not_do_needs_a_comment_of_the_day() -> None:
     assert violations(episode) == []
     do(episode, "move_issue", issue=silent["issue"], status="done", resolution="will not do")
     assert violations(episode) == ["say_why"]
+
+
+def test_how_long_ago_a_reservation_was_booked_adds_up() -> None:
+    """The policy counts in hours, so the record does as well."""
+    episode = opened("airline").reset(task())
+    booked, clocks = set(), set()
+    for row in episode.look("SELECT reservation_id FROM reservations ORDER BY reservation_id", {}):
+        told = do(episode, "get_reservation", reservation_id=row["reservation_id"])
+        found = re.search(r"^Booked: (\S+ \S+) \((\d+) h (\d+) min ago\)$", told, re.MULTILINE)
+        assert found is not None, told
+        booked.add(found[1])
+        clocks.add(datetime.fromisoformat(found[1]) + timedelta(hours=int(found[2]), minutes=int(found[3])))
+    episode.close()
+    assert len(booked) > 5
+    assert len(clocks) == 1, "all are counted from the present moment"
