@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,9 @@ __all__ = ["GraphRelations", "MeasuredFacts"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
+
+_COMMON = re.compile(r"[a-z]+(?: [a-z]+){0,2}$")
+"""A common noun of one to three words, as what people do is named by."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,30 @@ class GraphRelations:
         if node.kind == "range":
             return self._in_range(node.id)
         number = self._number(node)
-        return np.array([] if number is None else [number], dtype=np.int64)
+        if number is None:
+            return np.zeros(0, dtype=np.int64)
+        narrower = self._narrower.get(node.id, []) if self._graph.is_value(number) else []
+        return np.array(sorted({number, *narrower}), dtype=np.int64)
+
+    @cached_property
+    def _narrower(self) -> dict[str, list[int]]:
+        """Texts that are the last words of others, with the nodes of those: an art historian is a historian, so who is
+        asked for by "historian" may be either."""
+        graph = self._graph
+        arrays = graph.to_arrays()
+        texts = decode_strings(arrays["value_bytes"], arrays["value_offsets"])
+        kinds = np.asarray(graph.node_kind[graph.n_entities :])
+        measured = {number for number, kind in enumerate(graph.kinds) if kind in MEASURED_KINDS}
+        plain = {text for text, kind in zip(texts, kinds, strict=True) if kind not in measured and _COMMON.match(text)}
+        found: dict[str, list[int]] = {}
+        for place, (text, kind) in enumerate(zip(texts, kinds, strict=True)):
+            if kind in measured or text not in plain:
+                continue
+            words = text.split(" ")
+            for start in range(1, len(words)):
+                if (wider := " ".join(words[start:])) in plain:
+                    found.setdefault(wider, []).append(graph.n_entities + place)
+        return found
 
     def expand(self, nodes: Ints, relation: str, forward: bool) -> tuple[Ints, Ints]:
         """See :class:`synth.tasks.joins.Relations`."""

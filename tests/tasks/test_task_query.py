@@ -186,6 +186,18 @@ def test_ranges_are_all_values_that_lie_in_them() -> None:
     assert little_facts(FILMS, NAMES).results(narrow).found == (("f2",),)
 
 
+def test_what_is_asked_for_by_a_word_may_be_any_of_a_narrower_one() -> None:
+    people = [f"p{number}" for number in range(4)]
+    trades = ("historian", "art historian", "Art Historian", "prehistorian")
+    facts = little_facts(
+        [(who, "occupation", f"text:{trade}") for who, trade in zip(people, trades, strict=True)], people
+    )
+    asked = Walk(shape="conjunction", hops=(step("text:historian", "occupation", "p0", forward=False),))
+    assert facts.results(asked).found == (("p0",), ("p1",))
+    asked = Walk(shape="conjunction", hops=(step("text:art historian", "occupation", "p1", forward=False),))
+    assert facts.results(asked).found == (("p1",),)
+
+
 def test_a_constraint_can_be_left_out() -> None:
     walk = Walk(shape="conjunction", hops=(step("d0", "directed", "f2"), step("s6", "star", "f2")))
     pattern = pattern_of(walk)
