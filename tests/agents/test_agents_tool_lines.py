@@ -174,9 +174,10 @@ def test_what_is_said_of_another_title_and_the_writers_name_are_no_marks() -> No
         "“Password reset is cut off”",
         "Payments",
     ]
-    own = "My name is Jovana Ivanova. Take the assignee off “Report builder crashes”, which is due on 2026-05-04."
     line = "PAY-17: Report builder crashes, Jovana Ivanova, due 2026-05-04"
-    assert details_of(own, line) == ["“Report builder crashes”", "2026-05-04"]
+    for writer in ("My name is Jovana Ivanova", "This is Jovana Ivanova", "Jovana Ivanova from support here"):
+        own = f"{writer}. Take the assignee off “Report builder crashes”, which is due on 2026-05-04."
+        assert details_of(own, line) == ["“Report builder crashes”", "2026-05-04"]
 
 
 def test_a_day_that_the_request_calls_today_tells_its_line_from_others() -> None:

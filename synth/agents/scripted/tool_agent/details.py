@@ -18,6 +18,7 @@ _MARKS = 3
 """Details by which a line is said to be the one that is meant."""
 _WRITER = re.compile(
     r"(?<=\b[Mm]y name is )[\w' -]+|(?<=\bI am )[A-Z][\w'-]+ [A-Z][\w'-]+|(?<=\bI'm )[A-Z][\w'-]+ [A-Z][\w'-]+"
+    r"|(?<=\b[Tt]his is )[A-Z][\w'-]+ [A-Z][\w'-]+|[A-Z][\w'-]+ [A-Z][\w'-]+(?= (?:from (?:the )?\w+(?: \w+)? )?here\b)"
 )
 _TODAY = re.compile(r"\bIt is (\d{4}-\d\d-\d\d)")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
