@@ -8,7 +8,6 @@ import os
 import resource
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -169,14 +168,15 @@ def test_a_signal_ends_the_run_and_the_same_command_goes_on(tmp_path: Path, numb
 def test_a_signal_names_the_stage_although_the_thread_that_hears_it_lags_behind(number: int) -> None:
     class Lagging(Lanes):
         def _next(self, bound: bool) -> str | None:
-            if not bound and seen:
-                time.sleep(0.5)
+            if not bound and False not in self._left.values():
+                assert killed.wait(60)
             return super()._next(bound)
 
     def run_stage(label: str) -> Any:
         seen.append(label)
         if label == "chats":
             os.kill(os.getpid(), number)
+            killed.set()
             assert asked.wait(60)
         return label
 
@@ -185,7 +185,8 @@ def test_a_signal_names_the_stage_although_the_thread_that_hears_it_lags_behind(
         return True
 
     seen: list[str] = []
-    asked, lanes = threading.Event(), Lagging(chat_plan(), run_stage, gates=(), stop=stop)
+    asked, killed = threading.Event(), threading.Event()
+    lanes = Lagging(chat_plan(), run_stage, gates=(), stop=stop)
     with pytest.raises(Interrupted, match="stopped in stage 'chats'"), interruptible(lanes.stopped):
         lanes.run()
     assert seen[-1] == "chats"

@@ -278,7 +278,7 @@ def test_what_a_server_lists_is_spoken_of_by_name() -> None:
     assert "What is the room of the chore “chore.name”?" in asks
     assert "How many minutes does the chore “chore.name” have?" in asks, "told only by a second look"
     assert not any("status" in ask for ask in asks), "that is of the call"
-    assert any(ask.startswith("create a chore called “new_name”") for ask in asks), "nobody gave words"
+    assert any(ask.startswith("create a chore called “new_name”") for ask in asks), "no hints were given"
     assert set(book.words["priority"]) == {"low", "high"}
     assert set(book.words["room"]) == {"hall", "kitchen"}
     done = [one for one in exploration(chores, book).propose(range(12), 2) if isinstance(one, Checked)]

@@ -154,7 +154,7 @@ class Server:
 
     def show_request(self, requestId: str) -> Any:
         contact = {"req-1": "Ida Whitcombe", "req-2": "Robin Tate"}[requestId]
-        steps = [{"title": row[1], "contact": "Nobody yet"} for row in self.tasks[requestId]]
+        steps = [{"title": row[1], "contact": "To be decided"} for row in self.tasks[requestId]]
         return {"request": {"id": requestId, "room": f"Room of {contact}"}, "steps": steps, "contact": contact}
 
     def mark_task_done(self, requestId: str, taskId: str) -> Any:

@@ -1,4 +1,4 @@
-"""What tools make that is new, where nobody gives words for it: a task with a title, what stands under a key.
+"""New things that tools make when no hints are given: a task with a title, a value under a key.
 
 Values come from the schema (choices, examples), else from fields of that name in what is listed, else from what people
 call such things. A tool is left out where any value that it needs comes from none of these.
@@ -14,7 +14,7 @@ from typing import Any
 from synth.exploration.mcp.book import Move
 from synth.exploration.mcp.listings import Listing, squeezed, words_of
 from synth.exploration.mcp.signatures import Signature
-from synth.exploration.mcp.slots import Slots
+from synth.exploration.mcp.slots import Slots, filled
 from synth.exploration.mcp.wording import thing_called
 from synth.lexicon.reading import phrases
 from synth.text.inflection import singular
@@ -68,7 +68,7 @@ class Maker:
         if not self.verb or not self.noun or _DISPATCH & set(self.tool.required):
             return
         given = self.slots.taken(self.tool, thing)
-        needed = self._object(self.tool.tool.parameters, given)
+        needed = filled(self.tool.tool.parameters, given, self._value)
         if not needed or set(needed) == set(given):
             return
         yield self._move(needed, given, thing)
@@ -92,15 +92,6 @@ class Maker:
         asks = thing_called(verb, noun, called, about, others)
         return Move(tool=self.tool.name, arguments=self.tool.call(arguments), asks=asks)
 
-    def _object(self, schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any] | None:
-        properties, found = schema.get("properties", {}), dict(given)
-        for name in schema.get("required", ()):
-            value = given.get(name) or self._value(name, properties.get(name, {}))
-            if value is None:
-                return None
-            found[name] = value
-        return found
-
     def _value(self, name: str, schema: Mapping[str, Any]) -> Any:
         kind = schema.get("type")
         if squeezed(name).endswith("id") or kind == "boolean":
@@ -111,7 +102,7 @@ class Maker:
             inner = self._value(singular(name), schema.get("items", {}))
             return None if inner is None else [inner]
         if kind == "object":
-            return self._object(schema, {}) or None
+            return filled(schema, {}, self._value) or None
         if kind in ("integer", "number"):
             return self.slots.value(name, schema)
         if kind not in (None, "string"):

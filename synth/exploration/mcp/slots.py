@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from synth.exploration.mcp.book import Record
@@ -13,7 +13,7 @@ from synth.exploration.mcp.survey import SAMPLES
 from synth.exploration.mcp.trials import Call, typed
 from synth.lexicon.reading import phrases
 
-__all__ = ["Slots", "chooses", "is_free"]
+__all__ = ["Slots", "chooses", "filled", "is_free"]
 
 _NO_CHOICES = frozenset(phrases("word_lists")["no_choices"])
 _OF_CONDITIONS = frozenset(phrases("word_lists")["of_conditions"])
@@ -138,16 +138,7 @@ class Slots:
         }
 
     def _filled(self, schema: Mapping[str, Any], given: Mapping[str, Any], left: str = "") -> dict[str, Any] | None:
-        properties = schema.get("properties", {})
-        found = dict(given)
-        for name in schema.get("required", ()):
-            if name == left:
-                continue
-            value = given.get(name) or self.value(name, properties.get(name, {}))
-            if value is None:
-                return None
-            found[name] = value
-        return found
+        return filled(schema, given, self.value, left=left)
 
     def value(self, name: str, schema: Mapping[str, Any]) -> Any:
         """A template of one argument."""
@@ -213,3 +204,23 @@ def _as_taken(tool: Signature, name: str, field: str, value: str) -> Any:
     if chooses(tool, name):
         return {field: value}
     return [value] if tool.properties.get(name, {}).get("type") == "array" else value
+
+
+def filled(
+    schema: Mapping[str, Any],
+    given: Mapping[str, Any],
+    value: Callable[[str, Mapping[str, Any]], Any],
+    *,
+    left: str = "",
+) -> dict[str, Any] | None:
+    """``given`` and a ``value(name, schema)`` for every other argument that ``schema`` requires, but for ``left``. None
+    when one of them has none."""
+    properties, found = schema.get("properties", {}), dict(given)
+    for name in schema.get("required", ()):
+        if name == left:
+            continue
+        made = given.get(name) or value(name, properties.get(name, {}))
+        if made is None:
+            return None
+        found[name] = made
+    return found

@@ -228,7 +228,7 @@ class Items:
                     yield Item("cloze", (number,), edge.value, "cloze")
 
     def _holders(self) -> Iterator[Item]:
-        """Pages by a part of what they are about, where nobody can guess which of several it is."""
+        """Pages asked for by one of their parts, unless the page can be guessed."""
         corpus = self._corpus
         wholes = {entity: corpus.entities[corpus.pages[corpus.entities[entity].document]] for entity in self.told}
         named = {
