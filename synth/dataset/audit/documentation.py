@@ -97,7 +97,8 @@ class Documentation:
             yield f"the page fills the same gap with {others[0]!r}"
 
     def _sentence(self, hop: Hop) -> Iterable[str]:
-        if not _words(hop.cue) <= _words(hop.evidence.quote):
+        """The sentence says what the question says of the thing, but for what kind of thing it is: that is a fact."""
+        if not _words(hop.cue) <= _words(hop.evidence.quote) | _words(self._facts.kind(key_of(hop.target))):
             yield f"{hop.evidence.quote[:60]!r} does not say {hop.cue[:60]!r}"
 
     def _description(self, task: Task, hop: Hop) -> Iterable[str]:

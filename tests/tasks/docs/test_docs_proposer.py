@@ -16,10 +16,10 @@ from synth.dataset.audit.documentation import Documentation
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow, to_arrow
-from synth.schemas.documents import Document, Edge, Entity
+from synth.schemas.documents import Document, Edge, Entity, Evidence
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.tasks import Task
+from synth.schemas.tasks import Node, Task
 from synth.sources.docs.graph import graph_tables
 from synth.sources.docs.source import DocsConfig, DocsSource
 from synth.tasks.docs.checks import Failure, Judge
@@ -317,6 +317,33 @@ def test_the_audit_sees_what_is_wrong(world: World, tasks: list[Task]) -> None:
     twice = (described.walk.hops[0], described.walk.hops[0].model_copy(update={"needs": (0,)}))
     spoiled = described.model_copy(update={"walk": described.walk.model_copy(update={"hops": twice})})
     assert "shortcut" in [rule for rule, _ in audited(world, spoiled)]
+
+
+@pytest.mark.parametrize(("kind", "problems"), [("parameter", []), ("command", ["unique"])])
+def test_a_sentence_need_not_say_what_kind_of_thing_it_is_about(
+    tasks: list[Task], kind: str, problems: list[str]
+) -> None:
+    facts = audit_facts.Facts()
+    facts.add_entities([audit_facts.Entity("store", "Store", kind, (), "store.html", "train")])
+    facts.freeze()
+    quote = "Store controls how detailed the steps are that it records."
+    hop = (
+        tasks[0]
+        .walk.hops[0]
+        .model_copy(
+            update={
+                "source": Node(id="d", name="that controls how detailed the steps are", kind="description"),
+                "target": Node(id="store", name="Store", kind=kind, document_id="store.html"),
+                "relation": "states",
+                "forward": False,
+                "needs": (),
+                "cue": "the parameter that controls how detailed the steps are",
+                "evidence": Evidence(document_id="store.html", start=0, end=len(quote), quote=quote),
+            }
+        )
+    )
+    asked = tasks[0].model_copy(update={"walk": tasks[0].walk.model_copy(update={"hops": (hop,)})})
+    assert [rule for rule, _ in Documentation(facts).judge(asked)] == problems
 
 
 WICK = "Trim the wick of the lantern to the length that the keeper has noted."
