@@ -76,6 +76,8 @@ class TaskYield(Row):
     """Shape of the walk; ``-`` for candidates that failed before they had one."""
     accepted: int
     """Tasks in the dataset."""
+    ranks: dict[str, int] = {}
+    """Those of questions over documents by how well their kind reads (``details.rank``)."""
     rejected: dict[str, int] = {}
     """Candidates by the check that they failed, or by the ``Reason`` where it was none."""
 

@@ -22,6 +22,7 @@ __all__ = [
     "Operation",
     "OperationKind",
     "QuestionId",
+    "QuestionRank",
     "Reworded",
     "Shape",
     "Taken",
@@ -252,6 +253,13 @@ class QuestionId(Facts):
     """What a file of questions calls one: runs on it may name it so."""
 
     question_id: str | None = None
+
+
+class QuestionRank(Facts):
+    """How well questions of a task's kind read."""
+
+    rank: str | None = None
+    """Of a question over documents: ``good``, ``fair`` or ``gap`` (``questions.ranks``)."""
 
 
 class Taken(Facts):

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from synth.dataset.card.counts import ranked
 from synth.dataset.configs import CONFIGS
 from synth.dataset.metrics import RunMetric, run_metrics
 from synth.dataset.phrasing import TellingPhrase, telling_phrases
@@ -59,6 +60,8 @@ class Stats(Row):
     answer_kinds: dict[str, int]
     surfaces: dict[str, int]
     """Family of sentences that worded the question -> tasks."""
+    ranks: dict[str, int]
+    """How well a question over documents reads (``details.rank``) -> tasks."""
     difficulty: DifficultyReport | None
     """Predicted against measured success; None where it was not measured."""
     labels: tuple[LabelReport, ...]
@@ -146,6 +149,7 @@ def stats(folder: str | Path) -> Stats:
         stop_reasons={role: dict(sorted(counts.items())) for role, counts in sorted(stops.items())},
         rules=_sorted(rules),
         task_yields=report.task_yields,
+        ranks=ranked(report.task_yields),
         difficulty=report.difficulty,
         labels=report.labels,
         critical=report.critical,

@@ -12,12 +12,13 @@ from synth.errors import BuildError
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.collections import Collections
 from synth.schemas.rejections import Rejection
-from synth.schemas.row import Row, Split
+from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
 from synth.stages.held import Holdings
-from synth.tasks.docs.proposer import DocsProposer, DocsTasksConfig
-from synth.tasks.draft import finish, same_question
+from synth.tasks.docs.proposer import DocsProposer, DocsTasksConfig, duplicate_key
+from synth.tasks.docs.ranks import RANKS
+from synth.tasks.draft import finish
 
 __all__ = ["DocsTasks", "DocsTasksStageConfig"]
 
@@ -28,7 +29,6 @@ _ADVICE = {
 }
 """What helps where no walk was found, by what was read already."""
 _OF_TRIPLES = "the facts of the triples are asked about by `synth build graph-search`, with the same --source"
-_SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -48,7 +48,7 @@ class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
     name = "docs_tasks"
-    version = 74
+    version = 78
     config_type = DocsTasksStageConfig
     reads = ("documents", "entities", "edges", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
@@ -65,12 +65,15 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
             return [hit.document for hit in index.search(query, k)]
 
         self._proposer = DocsProposer(
-            inputs.table("documents"), inputs.table("entities").arrow, inputs.table("edges").arrow, search, config
+            inputs.table("documents"),
+            inputs.table("entities").arrow,
+            inputs.table("edges").arrow,
+            search,
+            config,
+            context.seed,
         )
-        # A split gets as large a share of the candidates as it holds of the walks, so that none is asked for what it
-        # does not have; the shares of pages that the source gives to the splits decide how many that are.
-        offers = [self._proposer.offers(split) for split in _SPLITS]
-        self._capacity = capacity = [sum(each.values()) for each in offers]
+        offers = self._proposer.offers()
+        self._capacity = sum(offers.values())
         documents, edges = inputs.table("documents").arrow, inputs.table("edges").arrow
         links = int(pc.sum(pc.list_value_length(documents["links"])).as_py() or 0)
         lists = int(pc.sum(pc.equal(documents["kind"], "index")).as_py() or 0)
@@ -78,24 +81,26 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         foreign = len(documents) - len(self._proposer.corpus.english)
         other = f", {foreign} of them in another language" if foreign else ""
         self._found = f"{len(documents)} pages ({lists} of them lists{other}) with {links} links; facts: {facts}"
-        families: Counter[str] = Counter()
-        for each in offers:
-            families.update(each)
-        self._offers = f"{sum(capacity)} candidates ({_counts(families)})"
+        self._offers = f"{self._capacity} candidates ({_counts(offers)})"
         self._dropped = _counts(self._proposer.items.dropped)
         self._triples = any(entity.document < 0 for entity in self._proposer.corpus.entities)
-        context.metrics["walks"] = float(sum(capacity))
+        context.metrics["walks"] = float(self._capacity)
+
+    def exhausted(self) -> int:
+        return len(self._proposer.order)
 
     def ceiling(self, wanted: int) -> int:
-        """As of every stage of candidates; a source that can't hold so many questions is not searched for them.
+        """All there are, since the ranks come one after the other; a source that can't hold so many questions is not
+        searched for them.
 
         Raises:
             BuildError: there are fewer candidates than wanted tasks; each is one question at most.
         """
-        found = sum(self._capacity)
+        found = self._capacity
         if found < wanted:
             left = f"; left out: {self._dropped}" if self._dropped != "none" else ""
-            more = "" if self.config.cloze_share else ", set questions.cloze_share above 0 to have sentences masked"
+            missing = [rank for rank in RANKS if rank not in self.config.ranks]
+            more = f", add {' and '.join(missing)} to questions.ranks" if missing else ""
             raise BuildError(
                 f"{self._found}; {self._offers} for {wanted} tasks{left}",
                 where=self.name,
@@ -105,24 +110,16 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
                 if found
                 else _ADVICE[self.config.extract],
             )
-        return super().ceiling(wanted)
+        return max(1, self.exhausted())
 
     def propose(self, start: int, stop: int) -> Sequence[Outcome]:
         return [self._one(index) for index in range(start, stop)]
 
     def _one(self, index: int) -> Outcome:
-        generator = self.context.generator(index)
-        drawn = float(generator.random()) * max(sum(self._capacity), 1)
-        split: Split = "train"
-        for name, size in zip(_SPLITS, self._capacity, strict=True):
-            if size and drawn < size:
-                split = name
-                break
-            drawn -= size
-        proposed = self._proposer.propose(index, split, generator)
+        proposed = self._proposer.propose(index, None, self.context.generator(index))
         if isinstance(proposed, Rejection):
             return Outcome(rejected=(proposed.model_copy(update={"stage": self.name}),))
         return self._holdings.kept(finish(proposed.draft, proposed.checks, self.context.provenance, index))
 
     def duplicate_key(self, row: Any) -> str:
-        return same_question(row)
+        return duplicate_key(row)

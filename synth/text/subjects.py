@@ -38,7 +38,7 @@ _DETERMINED = re.compile(
 )
 _FINITE = re.compile(r"(?:is|are|was|were|has|have|can|may|must|will|should)\b")
 _FINITE_PLURAL = re.compile(r"(?:include|contain|provide|allow|require|become|depend|refer)\b")
-_RELATIVE = re.compile(r"(?:that|which) (?:are|were|have|can|may|must|will|should|do)\b")
+_RELATIVE = re.compile(r"(?:that|which) [a-z]+(?<!s)\b")
 _TOKEN = r"[\w$:./*@-]*[\w()!]"
 _OPENS = tuple(
     re.compile(

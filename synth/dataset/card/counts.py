@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -18,13 +18,14 @@ from synth.dataset.card.calibration import Calibrations
 from synth.dataset.card.variety import Variety
 from synth.dataset.licences import StatedLicences
 from synth.identity import hash_64
+from synth.inputs import parse_json
 from synth.schemas.difficulty import TaskYield
 from synth.schemas.preferences import PairKind
 from synth.schemas.reports import ContextReport, CriticalReport, LabelReport, OutcomeReport, PairReport
-from synth.schemas.tasks import SHAPES
+from synth.schemas.tasks import SHAPES, QuestionRank
 from synth.tasks.difficulty import Target
 
-__all__ = ["COUNTS", "Count", "Counts"]
+__all__ = ["COUNTS", "Count", "Counts", "ranked"]
 
 
 @dataclass(frozen=True)
@@ -175,15 +176,29 @@ _NONE = "-"
 _DETAIL = re.compile(rf"(?P<shape>{'|'.join(SHAPES)}): (?:(?P<check>[a-z][a-z_]*)(?: failed| abstained)?: )?")
 
 
+def ranked(yields: Iterable[TaskYield]) -> dict[str, int]:
+    """Tasks of all shapes by rank, the most frequent first."""
+    found: Counter[str] = Counter()
+    for each in yields:
+        found.update(each.ranks)
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
 class _Yields:
     """How many candidates of each shape became tasks, and which check kept the others out."""
 
     def __init__(self) -> None:
         self._accepted: Counter[str] = Counter()
+        self._ranks: dict[str, Counter[str]] = defaultdict(Counter)
         self._rejected: dict[str, Counter[str]] = defaultdict(Counter)
 
     def see_tasks(self, batch: pa.RecordBatch) -> None:
-        self._accepted.update(batch.column("shape").to_pylist())
+        shapes = batch.column("shape").to_pylist()
+        self._accepted.update(shapes)
+        for shape, details in zip(shapes, batch.column("details").to_pylist(), strict=True):
+            # Most tasks have none, and parsing every one's details would cost more than all other counts.
+            if '"rank"' in details and (rank := QuestionRank.of(parse_json(details)).rank) is not None:
+                self._ranks[shape][rank] += 1
 
     def see_rejected(self, batch: pa.RecordBatch) -> None:
         """What stages of tasks rejected. Its detail begins with the shape, then comes the check that it failed."""
@@ -197,7 +212,12 @@ class _Yields:
     def reports(self) -> tuple[TaskYield, ...]:
         """One line per shape, in the order of the schema."""
         return tuple(
-            TaskYield(shape=shape, accepted=self._accepted[shape], rejected=dict(sorted(self._rejected[shape].items())))
+            TaskYield(
+                shape=shape,
+                accepted=self._accepted[shape],
+                ranks=dict(sorted(self._ranks[shape].items())),
+                rejected=dict(sorted(self._rejected[shape].items())),
+            )
             for shape in (*SHAPES, *sorted(self._accepted.keys() - {*SHAPES, _NONE}), _NONE)
             if self._accepted[shape] or self._rejected[shape]
         )

@@ -12,6 +12,7 @@ import jinja2
 import pyarrow as pa
 import yaml
 
+from synth.dataset.card.counts import ranked
 from synth.dataset.card.figures import TITLES, figures
 from synth.dataset.configs import CONFIGS, SPLITS, Config, columns
 from synth.dataset.files import COLUMNS, PLOTS, RECIPE_FILE
@@ -174,6 +175,7 @@ def _context(report: BuildReport) -> dict[str, Any]:
         "modelled": [role for role in report.roles if role.backend != "scripted"],
         "hops": _by_hops(report),
         "yields": report.task_yields,
+        "ranks": ranked(report.task_yields),
         "labels": report.labels,
         "critical": report.critical,
         "pairs": report.pairs,

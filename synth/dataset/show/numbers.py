@@ -76,7 +76,7 @@ def number_tables(numbers: Stats) -> dict[str, NumberTable]:
             (*by_value, "tasks"),
             [
                 (name, value or "-", *_n(count))
-                for name in ("shapes", "hops", "answer_kinds", "surfaces")
+                for name in ("shapes", "hops", "answer_kinds", "ranks", "surfaces")
                 for value, count in _commonest(getattr(numbers, name))
             ],
         ),

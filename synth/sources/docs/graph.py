@@ -26,26 +26,29 @@ import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Document, Edge, Entity, ValueKind
-from synth.sources.docs.bullets import bullet_rows, heads_items, is_condition, is_of_item
+from synth.sources.docs.bullets import bullet_rows, heads_items, is_of_item
 from synth.sources.docs.defined import Page, Thing, heading_span, is_remark
 from synth.sources.docs.manuals import self_named
 from synth.sources.docs.names import Named, entry_name, group_kind, page_kind, page_name, section_name
 from synth.sources.docs.outline import Outline
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.rows import ROW_LABELS, OptionRow, kind_of_rows, option_rows, products_compared
-from synth.sources.docs.salient import salient
+from synth.sources.docs.salient import answers_of, telling_words
 from synth.sources.docs.tables import Table, tables
 from synth.sources.docs.values import (
     DESCRIBING,
     Stated,
     are_types,
     default_in,
+    doing,
     field_in,
     is_tick,
     plain_value,
     relation_name,
     since_in,
 )
+from synth.text.asked import code_commands
+from synth.text.inflection import capital
 
 __all__ = ["graph_tables"]
 
@@ -60,8 +63,6 @@ _NEVER_NAMES = frozenset(("default", "since", "type", "status", "version"))
 _OWN_LINES = 12
 _ENDS = (".", "!", "?", ":", "…", "。", "”")
 """How sentences end: a page's first line is often its title over again, or a path to it."""
-_STATES = 60
-"""Sentences of a page from which a telling word is noted, about twice over: that open with it, and others."""
 
 
 def graph_tables(documents: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -92,6 +93,8 @@ class _Builder:
         self.edges: list[dict[str, Any]] = []
         self.pages: list[Page] = []
         self._by_id: dict[str, Page] = {}
+        self._commands: set[str] = set()
+        """Those of two words that lines of code begin with."""
         self._labels: Counter[str] = Counter()
         self._fields: dict[tuple[int, int], tuple[int, Stated]] = {}
         """(row of the page, number of the line) -> the thing and what the line says of it."""
@@ -114,6 +117,7 @@ class _Builder:
         page = Page(row, document, Outline(document.text), named, self._entity(document.id, named, row, document))
         self.pages.append(page)
         self._by_id[document.id] = page
+        self._commands |= code_commands(document.text)
         if subtitle and (place := document.text.find(document.title)) >= 0:
             self._edge(page, page.entity, "subtitle", place, place + len(document.title), value=subtitle)
 
@@ -340,11 +344,13 @@ class _Builder:
                 words = cell.text.strip()
                 if not words or not label or labels.count(label) > 1:
                     continue
-                described = heading.lower().strip() in DESCRIBING and not advised
+                does = doing(heading.lower().strip())
+                described = (heading.lower().strip() in DESCRIBING or does is not None) and not advised
                 if heading in products and label not in _NEVER_NAMES and not described:
                     continue  # what the thing is in another product
                 if described:
-                    self._edge(page, entity, "described_as", start, end, value=words)
+                    said = capital(f"{does} {words}".strip()) if does is not None else words
+                    self._edge(page, entity, "described_as", start, end, value=said)
                 elif len(words) <= 80:
                     self._value(page, entity, label, start, end, words)
 
@@ -383,18 +389,8 @@ class _Builder:
         return other.by_fragment.get(fragment, other.entity) if fragment else other.entity
 
     def _salient(self, page: Page) -> None:
-        """A telling word of each sentence that stands on its own, of those first that speak of what the word names."""
-        outline, text = page.outline, page.document.text
-        found: list[tuple[int, int, str]] = []
-        for number, line in enumerate(outline.lines):
-            if not line.prose or is_condition(outline, number):
-                continue
-            for start, end in outline.sentences(number):
-                word = salient(text[start:end])
-                if word is not None:
-                    found.append((start, end, word))
-        first = [item for item in found if item[2].casefold() in text[item[0] : item[0] + len(item[2]) + 4].casefold()]
-        for some in (first, [item for item in found if item not in first]):
-            step = max(1, len(some) // _STATES)
-            for start, end, word in some[::step]:
-                self._value(page, page.entity, "states", start, end, word)
+        told = list(telling_words(page.outline))
+        for start, end, word in told:
+            self._value(page, page.entity, "states", start, end, word)
+        for start, end, word in sorted({*answers_of(page.outline, self._commands)}.difference(told)):
+            self._edge(page, page.entity, "states", start, end, value=word)

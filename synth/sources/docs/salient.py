@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 
+from synth.sources.docs.bullets import is_condition
+from synth.sources.docs.outline import Outline
+from synth.text.asked import asked_sentences, command_asked, commented, written_subject
 from synth.text.subjects import statement
 
-__all__ = ["salient", "stands_alone"]
+__all__ = ["answers_of", "salient", "stands_alone", "telling_words"]
 
+_STATES = 60
+"""Sentences of a page from which a telling word is noted, about twice over: that open with it, and others."""
 _UNITS = (
     "bytes|kilobytes|megabytes|gigabytes|bits|seconds|milliseconds|microseconds|minutes|hours|days|weeks|months|years|"
     "characters|columns|rows|lines|digits|percent|pixels|points|items|elements|entries|levels|arguments|pages|times|"
@@ -74,3 +80,53 @@ def salient(sentence: str) -> str | None:
             if len(word) > 1 and len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", sentence)) == 1:
                 return word
     return None
+
+
+def telling_words(outline: Outline) -> Iterator[tuple[int, int, str]]:
+    """(start, end, word) of a telling word of each sentence that stands on its own, of those first that speak of what
+    the word names."""
+    text = outline.text
+    found: list[tuple[int, int, str]] = []
+    for number, line in enumerate(outline.lines):
+        if not line.prose or is_condition(outline, number):
+            continue
+        for start, end in outline.sentences(number):
+            word = salient(text[start:end])
+            if word is not None:
+                found.append((start, end, word))
+    first = [item for item in found if item[2].casefold() in text[item[0] : item[0] + len(item[2]) + 4].casefold()]
+    for some in (first, [item for item in found if item not in first]):
+        yield from some[:: max(1, len(some) // _STATES)]
+
+
+def answers_of(outline: Outline, commands: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, answer) of what sentences say with one of their words (:mod:`synth.text.asked`): where something is
+    kept, what one uses for something, the command below "To do that, run", and what a comment says of a command.
+
+    Args:
+        commands: as of :func:`synth.text.asked.code_commands`, of all pages.
+    """
+    text, lines = outline.text, outline.lines
+    for number, line in enumerate(lines):
+        said = text[line.start : line.end]
+        if line.indent and (found := commented(said, commands)) is not None:
+            yield line.start, line.end, found[0]
+            continue
+        for start, end in outline.sentences(number):
+            sentence = " ".join(text[start:end].split())
+            if line.prose and (written := written_subject(sentence, commands)) is not None:
+                yield start, end, written.answer
+            elif line.prose:
+                yield from ((start, end, one.answer) for one in asked_sentences(sentence))
+            below = _only_line_below(outline, number) if end == line.end else None
+            if below is not None and (led := command_asked(sentence, text[lines[below].start : lines[below].end])):
+                yield start, lines[below].end, led.answer
+
+
+def _only_line_below(outline: Outline, number: int) -> int | None:
+    """The line of code below a line, where it is a block of its own."""
+    lines, below = outline.lines, number + 1
+    if below >= len(lines) or lines[below].indent < lines[number].indent + 4:
+        return None
+    alone = below + 1 >= len(lines) or outline.text.count("\n", lines[below].end, lines[below + 1].start) > 1
+    return below if alone or lines[below + 1].indent < lines[below].indent else None

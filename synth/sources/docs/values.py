@@ -11,6 +11,7 @@ __all__ = [
     "Stated",
     "are_types",
     "default_in",
+    "doing",
     "field_in",
     "is_tick",
     "plain_value",
@@ -131,6 +132,21 @@ def field_in(line: str, names: tuple[str, ...]) -> Stated | None:
     if match["key"].lower() in DESCRIBING:
         return Stated("described_as", value)
     return Stated(relation, value) if len(value) <= 80 else None
+
+
+def doing(heading: str) -> str | None:
+    """The verb that a heading of a column gives its cells ("holds", "finds by"); empty where they have their own ("what
+    it does"); None where it gives none."""
+    if heading in ("does", "what it does", "what does it do"):
+        return ""
+    verb, _, more = heading.partition(" ")
+    return heading if verb in _GIVES and more in ("", "by", "to", "as", "for", "with") else None
+
+
+_GIVES = frozenset(
+    "holds says keeps shows specifies describes determines controls finds stores represents indicates defines".split()
+)
+"""Headings that are no plural noun ("formats") and say what the thing of a row does."""
 
 
 def default_in(sentence: str, names: tuple[str, ...] = ()) -> str | None:

@@ -180,7 +180,8 @@ class Judge:
                 continue
             row = corpus.row_of[hop.evidence.document_id]
             own = (row, hop.evidence.start, hop.evidence.end)
-            within = row if f"“{corpus.columns.titles[row]}”" in draft.question else None
+            said = draft.surface.startswith("told/") or f"“{corpus.columns.titles[row]}”" in draft.question
+            within = row if said else None
             if (rival := self.rival(hop.cue.replace("____", " "), own, (hop.target.name,), within=within)) is not None:
                 return Failure(Reason.NOT_UNIQUE, f"hop {number}: another sentence says the same: {rival!r}")
         return "every sentence of the documents was compared"
@@ -226,6 +227,8 @@ class Judge:
             described = hop.source.kind == "description"
             queries = [hop.cue] if described else [f"{hop.source.name} {hop.cue}"]
             queries += [] if described or hop.source.kind in _VALUES else [hop.source.name]
+            if draft.surface.startswith("told/"):
+                queries.append(f"{self._corpus.columns.titles[wanted]} {hop.cue}")  # the question names the page
             best = 0
             for query in queries:
                 found = list(self._search(query, self._k))

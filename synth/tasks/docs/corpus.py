@@ -15,6 +15,7 @@ from synth.schemas.documents import Document, Edge, Entity, Evidence
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node
 from synth.tasks.docs.hubs import hub_documents
+from synth.text.asked import code_commands
 from synth.text.words import FUNCTION_WORDS, tokens
 
 __all__ = ["Corpus", "Documents"]
@@ -152,6 +153,12 @@ class Corpus:
     def page_of(self, entity: int) -> int | None:
         row = self.entities[entity].document
         return row if row >= 0 else None
+
+    @cached_property
+    def commands(self) -> frozenset[str]:
+        """The commands of two words that lines of code begin with."""
+        rows = range(len(self.columns.ids))
+        return frozenset(command for row in rows for command in code_commands(self.text(row)))
 
     @cached_property
     def _share(self) -> dict[str, float]:

@@ -268,8 +268,10 @@ def _nominal(text: str) -> str | None:
         or _FINITE.search(" ".join(head))
     ):
         return None
-    if re.search(r" \w+ed(?: (?:out|up|off|down))?$", text):
-        return None  # "A connection attempt to a host timed out"
+    if re.search(
+        r" \w+ed(?: (?:out|up|off|down))?$| (?:did|had|could|would) | \w+ed (?:out|off|down) (?:while|when)\b", text
+    ):
+        return None  # "A connection attempt to a host timed out", "The server did not send any data"
     return f"that is {text[0].lower()}{text[1:]}"
 
 

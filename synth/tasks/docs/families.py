@@ -4,6 +4,8 @@
 ``plain``      the same by what a thing with a proper name does, and not is: asked where little else is left
 ``described`` a value of a thing that is described             ``cloze``      a telling word left out of a sentence
 ``holder``    which page's thing has a part that does what is said of it
+``asked``      what a sentence says with a word of its own    ``told``       either, on the page that the question names
+``section``    which page shows how to do something
 
 What is asked of things that have names goes by the general shapes (:mod:`synth.tasks.docs.shapes`).
 """
@@ -22,8 +24,10 @@ from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.prose import Prose
 from synth.tasks.docs.sentences import plain_stem
-from synth.tasks.docs.spoken import statement_question
+from synth.tasks.docs.spoken import answered, statement_question
 from synth.tasks.docs.wording import Words
+from synth.text.asked import commented
+from synth.text.headings import how_to
 from synth.text.subjects import Statement
 from synth.text.words import FUNCTION_WORDS, tokens
 
@@ -44,6 +48,8 @@ _NO_DEFAULT_VALUE = re.compile(
     r"default|not set|unset|[A-Za-z]?[a-z]+(?: [a-z-]+){2,}|[Ss]ee [\w“\"].*|.* (?:if|otherwise|unless|below|above)\b.*"
 )
 """What says in words what happens, or where to read of it: "see HOOKS, below", "$NAME if set, otherwise ..."."""
+_FEW_PAGES = 5
+_SECTIONS = frozenset(("section", "chapter", "part", "appendix"))
 _LONGEST = 70
 _TICKS = frozenset(("yes", "no", "x", "y", "n", "true", "false", "n/a"))
 """Cells that answer what their heading asks, and no question in words."""
@@ -207,7 +213,7 @@ class Items:
         for entity, (number, _) in self._said.items():
             found = corpus.entities[entity]
             alike = corpus.on_page[found.document, found.name.casefold()] > 1 and self._words.is_local(entity)
-            if " and " in found.name or alike:
+            if " and " in found.name or ", " in found.name or alike:
                 continue  # a description of several things at once, or one of several things of a name
             yield Item("identify", (number,), found.id, found.kind)
             for value in self._values.get(entity, ()):
@@ -215,16 +221,26 @@ class Items:
                     yield Item("described", (number, value), self._end(value), corpus.edges[value].relation)
         described = {(corpus.edges[number].document, corpus.edges[number].end) for number, _ in self._said.values()}
         yield from self._holders()
+        yield from self._sections()
         for number, edge in enumerate(corpus.edges):
             if edge.document not in corpus.english:
                 continue
             if edge.relation == "states" and edge.value is not None and (edge.document, edge.end) not in described:
                 quote = corpus.quote(edge)
                 said = self._words.spoken_of(quote, edge.document)
-                if said is not None and said.name == edge.value and (asks := self._spoken(said)):
-                    self.spoken[number] = said
-                    yield Item(asks, (number,), edge.value, said.kind or said.verb)
-                elif self._gaps and _english(quote) and not leaks(quote.replace(edge.value, " ", 1), edge.value):
+                if said is not None and said.name == edge.value:
+                    for asks in self._spoken(said):
+                        if asks != "told":
+                            self.spoken[number] = said
+                        yield Item(asks, (number,), edge.value, said.kind or said.verb)
+                yield from self._answered(number, quote, edge)
+                if (
+                    self._gaps
+                    and is_gap(edge.value)
+                    and "\n" not in quote
+                    and _english(quote)
+                    and not leaks(quote.replace(edge.value, " ", 1), edge.value)
+                ):
                     yield Item("cloze", (number,), edge.value, "cloze")
 
     def _holders(self) -> Iterator[Item]:
@@ -247,13 +263,42 @@ class Items:
                 continue  # "Which module has a function that ...?": there is one, or most are of one
             yield Item("holder", (number,), page.id, page.kind)
 
-    def _spoken(self, said: Statement) -> str | None:
-        """The family of what a sentence speaks of."""
-        if (asked := statement_question(said)) is None:
-            return None
-        if (family := self._prose.family(said, asked[0])) is None:
+    def _is_sentence(self, quote: str) -> bool:
+        """Whether evidence is a sentence, and no line of code, with a comment or below a sentence."""
+        return "\n" not in quote and commented(quote, self._corpus.commands) is None
+
+    def _answered(self, number: int, quote: str, edge: Edge) -> Iterator[Item]:
+        """What a sentence answers with a word of its own, or a comment says of its command."""
+        asked = answered(quote, edge.value or "", self._corpus.commands)
+        command = asked is not None and asked.question.startswith("Which command ")
+        if asked is not None and (command or not self._corpus.is_everywhere(edge.value or "")):
+            if not asked.local:
+                yield Item("asked", (number,), edge.value or "", asked.question.partition(" ")[0])
+            yield Item("told", (number,), edge.value or "", asked.question.partition(" ")[0])
+
+    def _sections(self) -> Iterator[Item]:
+        """Pages by what one of their sections shows how to do."""
+        corpus = self._corpus
+        if len(corpus.pages) < _FEW_PAGES:
+            return  # a book on one page: there is nothing to choose
+        for number, edge in enumerate(corpus.edges):
+            found = corpus.entities[edge.subject]
+            if edge.relation != "part_of" or found.kind not in _SECTIONS or edge.document not in corpus.english:
+                continue
+            if how_to(corpus.quote(edge)) is not None and corpus.is_page(edge.object):
+                yield Item("section", (number,), corpus.entities[edge.object].id, "section")
+
+    def _spoken(self, said: Statement) -> Iterator[str]:
+        """The families of what a sentence speaks of: by itself, and, where the page is said, of that page."""
+        family = None
+        if (asked := statement_question(said)) is not None:
+            family = self._prose.family(said, asked[0])
+        if family is not None:
+            yield family
+        if self._prose.tells(said) and statement_question(said, local=True) is not None:
+            yield "told"
+        elif asked is not None and family is None:
             self.dropped["sentences whose subject has no name, or that say little of it"] += 1
-        return family
 
     def _is_column(self, value: int, described: int) -> bool:
         """Whether one row of a table says both: then nothing lies between them."""
@@ -270,6 +315,11 @@ def is_answer(value: str) -> bool:
     listed = value.lower() == "n/a" or value.count(": ") > 1 or " - " in value or value.startswith("- ")
     short = 0 < len(value) <= _LONGEST and "\n" not in value and len(value.split()) <= 8
     return short and not listed and any(c.isalnum() for c in value)
+
+
+def is_gap(word: str) -> bool:
+    """Whether a word is worth leaving out: of a plain one ("memory", "finished dataset") several would fit."""
+    return re.fullmatch(r"[A-Z]?[a-z]+(?:[ -][a-z]+)*", word) is None
 
 
 def is_value(edge: Edge) -> bool:

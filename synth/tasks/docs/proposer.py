@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from synth.identity import derive_generator, digest
 from synth.lexicon.reading import document_words
 from synth.schemas.arrow import from_arrow
 from synth.schemas.described import Described
+from synth.schemas.details import details_with
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult
+from synth.schemas.tasks import CheckResult, QuestionRank, Task
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.doubts import NOUNS
@@ -24,21 +27,19 @@ from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.gate import Gate
 from synth.tasks.docs.joined import JOINED, Joined
+from synth.tasks.docs.ranks import RANKS, SHAPES, Candidate, Rank, order
 from synth.tasks.docs.shapes import Shapes
-from synth.tasks.docs.spoken import statement_question
+from synth.tasks.docs.spoken import answered, on_page, statement_question
 from synth.tasks.docs.wording import Words
 from synth.tasks.docs.writer import Writer, around, one_of, value_node
 from synth.tasks.draft import Draft, same_question
+from synth.text.asked import AskedSentence
+from synth.text.headings import how_to
 from synth.text.subjects import is_identifier
 from synth.text.verbs import VERBS
 
-__all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
+__all__ = ["DocsProposer", "DocsTasksConfig", "Proposed", "duplicate_key"]
 
-_ENOUGH = 400
-"""Candidates of a family beyond which it is drawn no more often."""
-_WEIGHTS = {"shapes": 2.0, "plain": 0.05, "via": 6.0, "within": 4.0, "pair": 2.0}
-"""How gladly each family is asked."""
-_SHAPES = "shapes"
 _ACTS = re.compile(
     rf"the (?:[\w-]+ ){{1,4}}?[A-Za-z]+s (?:{'|'.join(sorted(VERBS - NOUNS))}) (?:on|the|an?|all|to|in)\b"
 )
@@ -50,8 +51,11 @@ _NOTHING = Reason.NO_WALK
 class DocsTasksConfig(Described):
     """Which questions, and how strictly they are judged."""
 
-    cloze_share: float = Field(default=0.0, ge=0, le=1)
-    """Share of candidates that are sentences with a gap to fill (MaskSearch, arXiv 2505.20285)."""
+    ranks: tuple[Rank, ...] = Field(default=RANKS, min_length=1)
+    """Which kinds of questions are asked, those of each rank when the one before is used up: ``good`` (a thing by what
+    it is or does, values, tables, two pages), ``fair`` (what one page alone tells, and the question names it), ``gap``
+    (a sentence with a gap to fill: MaskSearch, arXiv 2505.20285). ``[good]`` asks no others, and may end early; each
+    task says its own in ``details.rank``."""
     max_characters: int = Field(default=420, ge=80)
     """Longer questions are rejected (``unnatural``)."""
     k: int = Field(default=10, ge=1)
@@ -73,7 +77,15 @@ class Proposed:
     @property
     def duplicate_key(self) -> str:
         """Candidates with equal keys ask the same thing, whatever the words."""
-        return same_question(self.draft)
+        return duplicate_key(self.draft)
+
+
+def duplicate_key(task: Draft | Task) -> str:
+    """A sentence is asked about once, in whatever way: by what it speaks of, with its page, or with a gap."""
+    hops = task.walk.hops
+    if len(hops) == 1 and hops[0].relation == "states":
+        return digest("sentence", "".join(sign for sign in hops[0].evidence.quote.casefold() if sign.isalnum()))
+    return same_question(task)
 
 
 class DocsProposer:
@@ -85,6 +97,7 @@ class DocsProposer:
         search: ``search(query, k)`` -> row numbers of the best documents, as the agent's tool ranks them. None: no
             question can be checked, so every candidate is rejected.
         config: see :class:`DocsTasksConfig`.
+        seed: of the order in which candidates are tried.
     """
 
     def __init__(
@@ -94,38 +107,63 @@ class DocsProposer:
         edges: Any,
         search: Callable[[str, int], Sequence[int]] | None,
         config: DocsTasksConfig,
+        seed: int = 0,
     ) -> None:
         self.config = config
         self.corpus = Corpus(documents, _rows(entities, Entity), _rows(edges, Edge), hub_share=config.hub_share)
         self._words = Words(self.corpus)
-        self.items = Items(self.corpus, self._words, gaps=config.cloze_share > 0)
+        self.items = Items(self.corpus, self._words, gaps="gap" in config.ranks)
         self._judge = Judge(self.corpus, search, k=config.k, overlap=config.overlap)
         self._gate = Gate(self.corpus)
         self._writer = Writer(self.corpus, self._words, self.items, self._judge, config.max_characters)
         self._joined = Joined(self._writer, self.items)
         self.items.add(self._joined.items())
         self.shapes = Shapes(self.corpus, self._words, self.items, self._judge, "docs_tasks")
-        self._by_answer: dict[int, dict[tuple[str, str], list[Item]]] = {}
+        generator = derive_generator(seed, "docs_order")
+        self.order = order(self.items.by_family, self.shapes.sizes, config.ranks, generator)
+        """Every candidate, the best rank first."""
+        self._of_split: dict[Split, list[Candidate]] = {}
 
     @property
     def hubs(self) -> list[str]:
         """Ids of the documents that no split owns (METHODS 9: declared and listed)."""
         return [self.corpus.columns.ids[row] for row in sorted(self.corpus.hubs)]
 
-    def offers(self, split: Split) -> dict[str, int]:
-        """How many different candidates of each family there are for a split; each is at most one question."""
-        found = {family: len(items) for family, items in self.items.by_family.get(split, {}).items()}
-        return {**found, _SHAPES: self.shapes.sizes[split]} if self.shapes.sizes[split] else found
+    def offers(self) -> dict[str, int]:
+        """How many different candidates of each family there are; each is at most one question."""
+        found = Counter(one.item.family for one in self.order if one.item is not None)
+        if any(one.item is None for one in self.order):
+            found[SHAPES] = self.shapes.sizes.total()
+        return dict(found)
 
-    def propose(self, index: int, split: Split, generator: np.random.Generator) -> Proposed | Rejection:
-        """Candidate ``index`` for ``split``, or why there is none."""
-        family = self._family(split, generator)
-        if family is None:
-            return _rejection(index, split, Failure(_NOTHING, "the documents offer nothing for this split"), "")
-        if family == _SHAPES:
+    def ranked(self) -> dict[str, int]:
+        """How many candidates of each rank there are."""
+        return dict(Counter(one.rank for one in self.order))
+
+    def propose(self, index: int, split: Split | None, generator: np.random.Generator) -> Proposed | Rejection:
+        """Candidate ``index`` of all, or of those of a split, or why there is none."""
+        listed = self.order if split is None else self._listed(split)
+        if index >= len(listed):
+            where = "of this split " if split else ""
+            failure = Failure(_NOTHING, f"the documents offer no candidate {where}that was not tried")
+            return _rejection(index, split or "train", failure, "")
+        return self._made(index, listed[index], generator)
+
+    def _listed(self, split: Split) -> list[Candidate]:
+        if split not in self._of_split:
+            shaped = split if self.shapes.sizes[split] else None
+            self._of_split[split] = [one for one in self.order if (one.split or shaped) == split]
+        return self._of_split[split]
+
+    def _made(self, index: int, candidate: Candidate, generator: np.random.Generator) -> Proposed | Rejection:
+        item, ranked = candidate.item, QuestionRank(rank=candidate.rank)
+        if item is None or candidate.split is None:
             made = self.shapes.propose(index, int(generator.integers(1 << 32)))
-            return made if isinstance(made, Rejection) else Proposed(made.draft, made.checks)
-        item = self._pick(self.items.by_family[split][family], generator)
+            if isinstance(made, Rejection):
+                return made
+            details = details_with(made.draft.details, ranked)
+            return Proposed(made.draft.model_copy(update={"details": details}), made.checks)
+        split = candidate.split
         draft = self._draft(item, split, generator)
         if isinstance(draft, Failure):
             return _rejection(index, split, Failure(draft.reason, f"{item.family}: {draft.detail}"), "")
@@ -135,36 +173,7 @@ class DocsProposer:
         if isinstance(judged, Failure):
             judged = Failure(judged.reason, f"{item.family}: {judged.detail}")
             return _rejection(index, split, judged, draft.question)
-        return Proposed(draft, judged)
-
-    def _family(self, split: Split, generator: np.random.Generator) -> str | None:
-        """A family, by the root of how many candidates it has and by how well its questions read."""
-        offers = self.offers(split)
-        if not offers:
-            return None
-        weights = {
-            family: min(size, _ENOUGH) ** 0.5 * _WEIGHTS.get(family, 1.0) for family, size in sorted(offers.items())
-        }
-        share = self.config.cloze_share
-        rest = sum(weight for family, weight in weights.items() if family != "cloze")
-        if "cloze" in offers and rest:
-            weights = {family: weight / rest * (1 - share) for family, weight in weights.items()} | {"cloze": share}
-        return str(_drawn(weights, generator))
-
-    def _pick(self, items: Sequence[Item], generator: np.random.Generator) -> Item:
-        """A label and an answer by the roots of their numbers, so that no template and no answer crowds out others."""
-        by_answer = self._by_answer.get(id(items))
-        if by_answer is None:
-            by_answer = self._by_answer[id(items)] = {}
-            for item in items:
-                by_answer.setdefault((item.label, item.ends_at), []).append(item)
-        labels: dict[str, list[tuple[str, str]]] = {}
-        for key in by_answer:
-            labels.setdefault(key[0], []).append(key)
-        label = _drawn({name: len(keys) ** 0.5 for name, keys in labels.items()}, generator)
-        answer = _drawn({key: len(by_answer[key]) ** 0.5 for key in labels[label]}, generator)
-        same = by_answer[answer]
-        return same[int(generator.integers(len(same)))]
+        return Proposed(draft.model_copy(update={"details": details_with(draft.details, ranked)}), judged)
 
     # The families.
 
@@ -178,7 +187,9 @@ class DocsProposer:
             return self._described(edges[0], edges[1], item, split, generator)
         if item.family == "holder":
             return self._holder(edges[0], item, split)
-        if item.family in ("subject", "plain"):
+        if item.family == "section":
+            return self._section(edges[0], item, split)
+        if item.family in ("subject", "plain", "told", "asked"):
             return self._subject(edges[0], item, split)
         return self._gap(edges[0], item, split, generator)
 
@@ -241,14 +252,50 @@ class DocsProposer:
         )
 
     def _subject(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
-        said = self._words.spoken_of(self.corpus.quote(edge), edge.document)
-        asked = None if said is None else statement_question(said)
+        asked = self._asks(edge, item.family)
         if asked is None or edge.value is None:
             return Failure(Reason.UNNATURAL, "the sentence makes no question")
         question, cue = asked
+        if item.family == "told":
+            page = self._words.page(edge.document)
+            if not page:
+                return Failure(Reason.UNNATURAL, "its page has no title of its own")
+            question = on_page(question, page)
         return self._writer.finish(
             item, question, [self._writer.said_there(edge, value_node(edge.value, edge.value_kind), cue, cue)], split
         )
+
+    def _asks(self, edge: Edge, family: str) -> tuple[str, str] | None:
+        """(question, cue) of a sentence, for what it says or for what it speaks of."""
+        quote = self.corpus.quote(edge)
+        if family in ("asked", "told"):
+            found = answered(quote, edge.value or "", self.corpus.commands)
+            if found is not None or family == "asked":
+                return None if found is None else self._lowered(found)
+        said = self._words.spoken_of(quote, edge.document)
+        if said is None or said.name != edge.value:
+            return None
+        return statement_question(said, local=family == "told")
+
+    def _lowered(self, asked: AskedSentence) -> tuple[str, str]:
+        """(question, cue), without the capital of a word that only opened its sentence."""
+        first = re.match(r"[A-Z][a-z]+(?= [a-z])", asked.cue)
+        if first is None or not self.corpus.is_common(first.group()):
+            return asked.question, asked.cue
+        cue = f"{asked.cue[0].lower()}{asked.cue[1:]}"
+        return asked.question.replace(asked.cue, cue), cue
+
+    def _section(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
+        """A page by what one of its sections, and no other page, shows how to do."""
+        done = how_to(self.corpus.quote(edge)) or ""
+        page = edge.object
+        if self.corpus.titled[self.corpus.columns.titles[edge.document]] > 1 or not self._words.page(edge.document):
+            return Failure(Reason.NOT_UNIQUE, "its page has no title of its own")
+        own = (edge.document, edge.start, edge.end)
+        if (rival := self._judge.rival(done, own, self._writer.names(page), outside=edge.document)) is not None:
+            return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
+        hop = self._writer.told(edge, page, done, done).model_copy(update={"relation": "part_of", "forward": True})
+        return self._writer.finish(item, f"Which page shows how to {done}?", [hop], split)
 
     def _gap(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
         corpus = self.corpus
@@ -273,13 +320,6 @@ def _masked(sentence: str, name: str) -> str | None:
     if any(c in sentence for c in "“”") or not 30 <= len(sentence) <= 300 or len(pattern.findall(sentence)) != 1:
         return None
     return pattern.sub(lambda _: _GAP, sentence)
-
-
-def _drawn(weights: dict[Any, float], generator: np.random.Generator) -> Any:
-    names = list(weights)
-    totals = np.cumsum(np.array([weights[name] for name in names], dtype=np.float64))
-    place = int(np.searchsorted(totals, float(generator.random()) * totals[-1], side="right"))
-    return names[min(place, len(names) - 1)]
 
 
 def _rows(rows: Any, kind: type[Any]) -> list[Any]:

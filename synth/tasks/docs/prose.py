@@ -3,8 +3,8 @@
 To the eye, in some 190 questions of twelve trees: what a thing *is* ("What is the name of the protocol ...?", "What
 do you call ...?") and what has a kind in front of its name ("Which directive ...?") read well in nine cases of ten,
 what a thing with a proper name does in seven of ten, and plain words that do something, several things at once and
-what only its page tells from others in three of ten. The first are asked, the second where little else is left, the
-rest never.
+what only its page tells from others in three of ten. The first are asked, the second where little else is left, and the
+rest, with the page, when that is used up.
 """
 
 from __future__ import annotations
@@ -87,6 +87,14 @@ class Prose:
         telling = said.verb not in _WEAK and len(content_words(f"{said.verb} {said.rest}")) >= _LEAST_SAID
         local = not self._corpus.is_word_of_many_pages(said.name)  # the program that the manual is of does everything
         return "plain" if telling and local and question.startswith("What ") else None
+
+    def tells(self, said: Statement) -> bool:
+        """Whether what a sentence says tells its subject from others at least on its page."""
+        if said.names:
+            return True
+        if _PEOPLE.match(said.rest) or (said.kind and _SOMETIMES.match(f"{said.verb} {said.rest}")):
+            return False
+        return said.verb not in _WEAK - {"is", "are"} and len(content_words(f"{said.verb} {said.rest}")) >= _LEAST_SAID
 
     def _is_named(self, name: str) -> bool:
         """Whether a page, section or thing goes by the words, as the singular or the plural of them."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
-from synth.tasks.docs.english import is_fragment, without_remarks
+from synth.tasks.docs.english import clause, is_fragment, without_remarks
 from synth.tasks.docs.leaks import leaks
-from synth.text.inflection import third_person
+from synth.text.asked import AskedSentence, asked_of, commented, leans
+from synth.text.inflection import capital, third_person
 from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement, is_identifier
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
-__all__ = ["statement_question"]
+__all__ = ["answered", "on_page", "statement_question"]
 
 _HOW_MANY = frozenset("multiple several many some few various".split())
 """In front of a noun they are no part of what it is called: "Multiple BPF filters per device"."""
@@ -159,9 +161,17 @@ _CLAUSE_OF_ANOTHER = re.compile(
 """What a relative clause begins with whose subject is a name that looks like a verb: "(the layer that) beets uses"."""
 
 
-def statement_question(said: Statement) -> tuple[str, str] | None:
+_DO_YOU_CALL = "What do you call "
+
+
+def statement_question(said: Statement, *, local: bool = False) -> tuple[str, str] | None:
     """(question, its cue) for what a sentence speaks of: "Which tool counts instructions?", "What are values without an
-    owner called?"; None where it does not read on its own."""
+    owner called?"; None where it does not read on its own.
+
+    Args:
+        local: the question will name the page, so that its subject may be one that only the page tells ("The pedal").
+    """
+    definite = said.definite and not local
     if _CONTRAST.search(said.rest) or "â" in said.name:
         return None  # half of a comparison; quotation marks read in another encoding
     rest, verb = " ".join(_own_clause(without_remarks(said.rest), said.verb).split()), said.verb
@@ -198,7 +208,7 @@ def statement_question(said: Statement) -> tuple[str, str] | None:
         article, noun, relative, done = kind["article"], kind["noun"], kind["relative"], rest[kind.end() :]
         if {"one", "and", "or", "is"} & set(noun.split()) or noun.split()[-1] in _VAGUE - {"term"}:
             return None
-        if said.definite or _GOES_ON_OF_IT.search(rest):
+        if definite or _GOES_ON_OF_IT.search(rest):
             return None  # "The prefix is a string that starts with a digit": which prefix, its page says
         if relative and noun.split()[-1] in FUNCTION_WORDS | _PREPOSITIONS:
             return None  # "the means through which parties ..."
@@ -221,7 +231,7 @@ def statement_question(said: Statement) -> tuple[str, str] | None:
         return None  # "What is a special character that usually forcefully ends the process?"
     if verb == "is" and rest.startswith("for "):
         return None  # "What is for printing messages?"
-    if head.lower() in _SAYS_NOTHING or said.definite or stative:
+    if head.lower() in _SAYS_NOTHING or definite or stative:
         return None
     if said.plural and verb == "are" and re.match(r"(?:the|an?) ", rest):
         return None  # "Which points are the official term?"
@@ -239,6 +249,42 @@ def statement_question(said: Statement) -> tuple[str, str] | None:
     people = head.lower() in _PEOPLE or (not is_identifier(said.name) and _OF_PEOPLE.match(f"{verb} {rest}"))
     asks = "Who" if people else "What"
     return f"{asks} {verb} {rest}?", f"{verb} {rest}"
+
+
+def answered(quote: str, value: str, commands: Collection[str]) -> AskedSentence | None:
+    """What a sentence, or a command with its comment, answers with ``value``; None where the words do not read.
+
+    Args:
+        commands: as of :func:`synth.text.asked.code_commands`, of all pages.
+    """
+    noted = commented(quote, commands)
+    if noted is None:
+        found = asked_of(quote, value, commands)
+        broken = (
+            found is None or found.question.count('"') % 2 or found.question.count("(") != found.question.count(")")
+        )
+        return None if broken or found is None or leaks(found.cue, found.answer) else found
+    first, _, rest = noted[1].partition(" ")
+    does = first.lower() in THIRD_PERSON and re.match(r"(?:the|an?|all|every|each|its|what|which|how|no)\b", rest)
+    if leans(noted[1]) or not (first.lower() in VERBS or does):
+        return None  # "runs against checklists"
+    said = clause(f"{capital(noted[1])}.", noted[0], "command") if noted[0] == value else None
+    if (
+        said is None
+        or not said.startswith("that ")
+        or said.startswith("that is ")
+        or is_fragment(said, least=20, most=110)
+    ):
+        return None
+    cue = said.removeprefix("that ")
+    return AskedSentence(f"Which command {cue}?", cue, value, local=False)
+
+
+def on_page(question: str, page: str) -> str:
+    """A question of what one page alone tells: "What do you call ...?" -> "What does “Config” call ...?"."""
+    if question.startswith(_DO_YOU_CALL):
+        return f"What does {page} call {question.removeprefix(_DO_YOU_CALL)}"
+    return f"According to {page}, {question[0].lower()}{question[1:]}"
 
 
 def _own_clause(rest: str, verb: str = "") -> str:

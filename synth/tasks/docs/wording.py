@@ -308,19 +308,18 @@ class Words:
             return None  # a function that "is a helper function", an exception that "is an exception class"
         if _is_sentence(said):
             return None
-        verb = next((verb for kinds, verb in _HOLDS if last in kinds), None)
+        of_files = last != "extension" or len(found.name) < len(".parquet")
+        verb = next((verb for kinds, verb in _HOLDS if last in kinds and of_files), None)
         verb = "stands for" if found.kind == "term" and _ESCAPE.fullmatch(found.name) else verb
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
-        if _SEVERAL.match(said):
+        if _SEVERAL.match(said) or _UNCLEAR.match(said):
             return None
         if (thing := _THING.match(said)) is not None and not _may_be(last, thing[1]):
             return None
         if last in _OF_LOOKS and said.startswith("that is "):
             return None  # a colour is not the line that is shown in it
         if _OF_CALLS.match(said) and last not in _CALLED | _EVENTS:
-            return None
-        if _UNCLEAR.match(said):
             return None
         return said
 

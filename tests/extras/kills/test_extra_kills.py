@@ -84,7 +84,7 @@ def into_storage(folder: Path) -> list[str]:
 TARGETS: dict[str, Callable[[Path, Path], list[str]]] = {
     "world-search": lambda folder, made: build("world-search", "--tasks=4", "--set=source.entities=300")(folder),
     "docs-search": lambda folder, made: build(
-        "docs-search", "--tasks=4", "--source", str(DOCS), "--set=questions.cloze_share=0.5"
+        "docs-search", "--tasks=4", "--source", str(DOCS), "--set=questions.ranks=[gap, good, fair]"
     )(folder),
     "graph-search": lambda folder, made: facts(folder),
     "graph-walk": lambda folder, made: build("graph-walk", "--tasks=4", "--set=source.entities=300")(folder),

@@ -15,10 +15,7 @@ from stand_ins.bucket import Bucket
 pytestmark = pytest.mark.extras
 
 KILLED = -signal.SIGKILL
-BUILD = (
-    "build docs-search --tasks 6 --set questions.cloze_share=0.7 --set contexts=null --set distractors=null "
-    "--set critical=null"
-)
+BUILD = "build docs-search --tasks 6 --set contexts=null --set distractors=null --set critical=null"
 
 
 @pytest.fixture(scope="module")

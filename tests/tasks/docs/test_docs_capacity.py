@@ -25,9 +25,9 @@ from synth.stages.docs_tasks import DocsTasks, DocsTasksStageConfig
 )
 def test_fewer_candidates_than_tasks(found: int, extract: str, words: str) -> None:
     stage = SimpleNamespace(
-        _capacity=[found, 0, 0],
+        _capacity=found,
         name="docs_tasks",
-        config=DocsTasksStageConfig(extract=extract),
+        config=DocsTasksStageConfig(extract=extract, ranks=("good", "fair")),
         _found="3 pages (1 of them lists) with 0 links; facts: none",
         _offers=f"{found} candidates (none)",
         _dropped="values without a short answer 4",
@@ -38,6 +38,7 @@ def test_fewer_candidates_than_tasks(found: int, extract: str, words: str) -> No
     said = str(caught.value)
     assert f"facts: none; {found} candidates (none) for 13 tasks; left out: values without a short answer 4" in said
     assert words in said
+    assert ("add gap to questions.ranks" in said) is bool(found)
     assert f"source.extract={extract}" not in said
     assert "\n" not in said
 

@@ -119,10 +119,11 @@ def test_the_gate_stands_behind_the_families(tmp_path: Path) -> None:
         "<p>A sieve is a bowl that drains the noodles of the guests when enabled, and the soup of the hall.</p>"
     )
     prose = build(tmp_path, {"guide.html": f"<html><body>{body}</body></html>"}).proposer()
-    made = [prose.propose(number, "train", derive_generator(3, "docs", number)) for number in range(60)]
+    listed = range(len(prose.order))
+    made = [prose.propose(number, "train", derive_generator(3, "docs", number)) for number in listed]
     assert {each.draft.answer for each in made if isinstance(each, Proposed)} == {"buffer"}
     refused = {each.detail for each in made if isinstance(each, Rejection)}
-    assert refused == {"subject: 'when enabled' in it"}
+    assert refused == {"subject: 'when enabled' in it", "told: 'when enabled' in it"}
 
 
 def test_lists_of_changes_are_not_asked_about(proposer: Any) -> None:

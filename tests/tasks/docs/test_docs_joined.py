@@ -45,7 +45,12 @@ def joined(root: Path, **changes: str) -> tuple[World, dict[str, Task]]:
     provenance = Provenance(
         dataset="d", stage="docs_tasks", stage_version=1, fingerprint="f", seed=1, source="s", source_sha256="0"
     )
-    made = [proposer.propose(index, "train", derive_generator(3, "docs", index)) for index in range(500)]
+    # Each candidate is there once; other numbers word it otherwise.
+    made = [
+        proposer.propose(index, "train", derive_generator(3, "docs", index, again))
+        for again in range(4)
+        for index in range(len(proposer.order))
+    ]
     kept = [one for one in made if isinstance(one, Proposed) and one.draft.surface.partition("/")[0] in JOINED]
     tasks = [finish(one.draft, one.checks, provenance, number) for number, one in enumerate(kept)]
     return world, {task.question: task for task in tasks}

@@ -111,8 +111,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture(scope="module")
 def proposals(world: World) -> list[Proposed | Rejection]:
-    proposer = world.proposer(cloze_share=0.1)
-    return [proposer.propose(i, "train", derive_generator(3, "docs", i)) for i in range(1200)]
+    proposer = world.proposer()
+    # Each candidate is there once; other numbers word it otherwise.
+    return [
+        proposer.propose(i, "train", derive_generator(3, "docs", i, again))
+        for again in range(12)
+        for i in range(len(proposer.order))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +138,7 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
     [
         ("identify", "Which function decodes a light character into its flashes and eclipses?", "wembly.work_wembly"),
         ("chain", "In which version was the velib.work_velib function added?", "2.2"),
-        ("chain", "What is the name of the function which was added in version 2.12?", "dravo.work_dravo"),
+        ("chain", "What is the name of the function that was added in version 2.11?", "fennic.work_fennic"),
         (
             "described",
             "In which version was the function that detects swarming from the hum of a colony added?",
@@ -165,7 +170,7 @@ def test_every_family_reads_as_it_should(accepted: list[Proposed], family: str, 
 
 def test_sentences_with_a_gap_are_asked_where_they_are_wanted(accepted: list[Proposed]) -> None:
     families = {p.draft.surface.partition("/")[0].partition("+")[0] for p in accepted}
-    assert families == {"identify", "holder", "chain", "described", "subject", "cloze"}
+    assert families == {"identify", "holder", "chain", "described", "subject", "told", "cloze"}
     gaps = [p.draft for p in accepted if p.draft.shape == "masked"]
     assert all(draft.question.count("____") == 1 for draft in gaps)
     assert {draft.answer for draft in gaps} & {f"karst_hall_{n}" for n in range(12)}
@@ -193,9 +198,9 @@ def test_what_an_accepted_question_promises(world: World, accepted: list[Propose
 
 
 def test_a_candidate_depends_on_its_number_only(world: World, proposals: list[Proposed | Rejection]) -> None:
-    again = world.proposer(cloze_share=0.1)
-    for index in (17, 3, 250, 3):
-        assert again.propose(index, "train", derive_generator(3, "docs", index)) == proposals[index]
+    again = world.proposer()
+    for index in (17, 3, 50, 3):
+        assert again.propose(index, "train", derive_generator(3, "docs", index, 0)) == proposals[index]
 
 
 def test_a_split_without_pages_and_a_missing_search_give_rejections(world: World) -> None:

@@ -1,0 +1,124 @@
+"""Candidates by rank: the good ones first, sentences with a gap when nothing else is left, each once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_docs_proposer import World, build
+
+import synth
+from synth.dataset.stats import stats
+from synth.errors import BuildError
+from synth.identity import derive_generator
+from synth.schemas.tasks import QuestionRank
+from synth.tasks.docs.families import Item
+from synth.tasks.docs.proposer import DocsProposer, Proposed
+from synth.tasks.docs.ranks import RANKS, order, rank_of
+
+PAGES = {
+    "kiln.html": "<h1>Kiln</h1><p>A sagger is a box of clay that shields the glaze of a pot from the flames.</p>"
+    "<p>To fire the pots of a whole week over night, run:</p><pre>kiln fire --slow</pre>"
+    "<p>Marks of all potters are kept in /etc/kiln/marks.</p>"
+    "<p>It takes marks and marks, marks and marks, to fill a book.</p>"
+    "<p>Saggers of the old workshop were bought from the Weaver Brothers in the year of the flood.</p>",
+    "wheel.html": "<h1>Wheel</h1><p>Potters sit at it.</p>"
+    "<p>The brass pedal stops the wheel of the potter without a touch of the hand.</p>"
+    "<p>Only the eldest of the potters may sign for oil at the office in barn_12 of the harbour.</p>"
+    "<h2>Cleaning the apron</h2><p>Wet hands are needed for this.</p>",
+    **{
+        f"{name}.html": f"<h1>{name.title()}</h1><p>Words about {name}.</p>" for name in ("sand", "ash", "slip", "oven")
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    body = {name: f"<html><body>{text}</body></html>" for name, text in PAGES.items()}
+    return build(tmp_path_factory.mktemp("ranks"), body)
+
+
+def asked(proposer: DocsProposer) -> list[Proposed]:
+    made = [proposer.propose(n, None, derive_generator(3, "docs", n)) for n in range(len(proposer.order))]
+    return [one for one in made if isinstance(one, Proposed)]
+
+
+def test_the_best_rank_comes_first_and_every_task_says_its_own(world: World) -> None:
+    made = asked(world.proposer())
+    ranks = [QuestionRank.of(one.draft.details).rank for one in made]
+    assert ranks == sorted(ranks, key=RANKS.index)  # type: ignore[arg-type]
+    assert set(ranks) == set(RANKS)
+    found = {one.draft.question: (rank, one.draft.answer) for rank, one in zip(ranks, made, strict=True)}
+    assert found["Where are marks of all potters kept?"] == ("good", "/etc/kiln/marks")
+    command = found["Which command do you run to fire the pots of a whole week over night?"]
+    assert command == ("good", "kiln fire --slow")
+    assert found["Which page shows how to clean the apron?"] == ("fair", "Wheel")
+    pedal = "According to “Wheel”, what stops the wheel of the potter without a touch of the hand?"
+    assert found[pedal] == ("fair", "brass pedal")
+    assert {answer for rank, answer in found.values() if rank == "gap"} == {
+        "Weaver Brothers",
+        "barn_12",
+        "/etc/kiln/marks",  # one of the two is dropped when it comes to rows
+    }
+
+
+@pytest.mark.parametrize("ranks", [("good",), ("gap",), ("gap", "good")])
+def test_only_the_ranks_that_are_wanted_are_asked_in_their_order(world: World, ranks: tuple[Any, ...]) -> None:
+    proposer = world.proposer(ranks=ranks)
+    assert list(dict.fromkeys(one.rank for one in proposer.order)) == list(ranks)
+    assert proposer.ranked() == {rank: count for rank, count in world.proposer().ranked().items() if rank in ranks}
+    assert {QuestionRank.of(one.draft.details).rank for one in asked(proposer)} == set(ranks)
+
+
+def test_a_sentence_is_asked_about_once(world: World) -> None:
+    """Whether by what it speaks of, with its page, or with a gap: the better rank has the lower number."""
+    made = asked(world.proposer())
+    of_marks = [one for one in made if "arks of all potters" in one.draft.walk.hops[0].evidence.quote]
+    assert [QuestionRank.of(one.draft.details).rank for one in of_marks][:1] == ["good"]
+    assert len(of_marks) > 1
+    assert len({one.duplicate_key for one in of_marks}) == 1
+    assert len({one.duplicate_key for one in made}) > len(made) // 2
+
+
+def test_another_seed_is_another_order_of_the_same_candidates() -> None:
+    items = {"train": {"identify": [Item("identify", (n,), str(n), "option") for n in range(40)]}}
+    first, again, other = (order(items, {}, ["good"], derive_generator(seed, "o")) for seed in (1, 1, 2))  # type: ignore[arg-type]
+    assert first == again != other
+    assert Counter(first) == Counter(other)
+    assert len(first) == 40
+
+
+def test_no_template_and_no_answer_crowds_out_others() -> None:
+    """Of 400 candidates for one answer and 20 for as many others, the first ones hold both."""
+    many = [Item("described", (n,), "yes", "default") for n in range(400)]
+    few = [Item("described", (n,), str(n), "type") for n in range(20)]
+    firsts = Counter[str]()
+    for seed in range(40):
+        found = order({"train": {"described": [*many, *few]}}, {}, ["good"], derive_generator(seed, "o"))
+        firsts.update(one.item.label for one in found[:10] if one.item)
+    assert firsts["type"] > firsts["default"] > 0
+
+
+def test_families_have_a_rank() -> None:
+    assert [rank_of(name) for name in ("identify", "asked", "told", "section", "cloze")] == [
+        "good", "good", "fair", "fair", "gap",
+    ]  # fmt: skip
+
+
+def test_a_build_fills_up_from_the_lower_ranks_and_says_how_many(tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for name, text in PAGES.items():
+        (pages / name).write_text(f"<html><body>{text}</body></html>")
+    given: dict[str, Any] = {"source": pages, "store": tmp_path / "store"}
+    lean = {"stages": ["source", "graph", "index", "tasks"], "source.fractions": {"train": 1.0}}
+    made = synth.build("docs-search", tasks=6, out=tmp_path / "out", settings=lean, **given)
+    ranks = Counter(task.details["rank"] for task in synth.load(made.path).rows("tasks"))
+    assert ranks.total() == 6
+    assert set(ranks) == set(RANKS)
+    assert stats(made.path).ranks == dict(sorted(ranks.items(), key=lambda item: (-item[1], item[0])))
+    good = {**lean, "questions.ranks": ["good"]}
+    with pytest.raises(BuildError, match=r"add fair and gap to questions\.ranks"):
+        synth.build("docs-search", tasks=6, out=tmp_path / "good", settings=good, **given)
