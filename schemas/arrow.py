@@ -21,12 +21,13 @@ from __future__ import annotations
 import json
 import types
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import attrgetter
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,7 @@ from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = [
     "RowError",
+    "RowReader",
     "arrow_schema",
     "from_arrow",
     "parquet_json_columns",
@@ -115,12 +117,34 @@ def from_arrow(table: pa.Table | pa.RecordBatch, row_type: type[R]) -> list[R]:
     Raises:
         RowError: the table has another schema, or a row breaks a rule of its type.
     """
+    return _validated(to_plain(table, row_type), row_type)
+
+
+def _validated(rows: list[dict[str, Any]], row_type: type[R]) -> list[R]:
     try:
-        return row_adapter(row_type).validate_python(to_plain(table, row_type))
+        return row_adapter(row_type).validate_python(rows)
     except ValidationError as error:
         lines = error_lines(error)
         more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
         raise RowError(f"row {lines[0]}{more}") from None
+
+
+class RowReader(Generic[R]):
+    """Single rows of a table, in any order: what finding its columns costs is paid once."""
+
+    def __init__(self, table: pa.Table, row_type: type[R]) -> None:
+        """The table has the schema of ``row_type``."""
+        self._row_type = row_type
+        self._batches = [batch.columns for batch in table.to_batches()]
+        self._ends = list(accumulate(len(columns[0]) for columns in self._batches))
+
+    def row(self, number: int) -> R:
+        """Raises RowError: the row breaks a rule of its type."""
+        struct, place = _struct(self._row_type), bisect_right(self._ends, number)
+        columns = self._batches[place]
+        at = number - (self._ends[place] - len(columns[0]))
+        values = (child.at(column, at) for child, column in zip(struct.children, columns, strict=True))
+        return _validated([dict(zip(struct.names, values, strict=True))], self._row_type)[0]
 
 
 def streamed(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -192,6 +216,10 @@ class _Node(ABC):
     @abstractmethod
     def read(self, array: pa.Array) -> list[Any]: ...
 
+    def at(self, array: pa.Array, place: int) -> Any:
+        """One of the values that ``read`` gives."""
+        return self.read(array.slice(place, 1))[0]
+
     def json_paths(self, path: str) -> Iterator[str]:
         return iter(())
 
@@ -205,6 +233,9 @@ class _Leaf(_Node):
 
     def read(self, array: pa.Array) -> list[Any]:
         return array.to_pylist()  # type: ignore[no-any-return]
+
+    def at(self, array: pa.Array, place: int) -> Any:
+        return array[place].as_py()
 
 
 class _Json(_Node):
@@ -258,6 +289,10 @@ class _List(_Node):
             present = array.is_valid().to_pylist()
             values = [value if valid else None for value, valid in zip(values, present, strict=True)]
         return values
+
+    def at(self, array: pa.Array, place: int) -> Any:
+        items = array[place].values
+        return None if items is None else self.item.read(items) if len(items) else []
 
     def json_paths(self, path: str) -> Iterator[str]:
         return self.item.json_paths(path)

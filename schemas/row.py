@@ -72,6 +72,10 @@ def _json(value: Any, depth: int = 0) -> Any:
         return value
     if depth > _MAX_DEPTH:
         raise ValueError(f"nested deeper than {_MAX_DEPTH} levels")
+    if kind is dict:
+        return {_key(key): _json(item, depth + 1) for key, item in value.items()}
+    if kind is list:
+        return [_json(item, depth + 1) for item in value]
     if isinstance(value, str):
         return _json(str.__str__(value), depth)
     if isinstance(value, int):
@@ -83,13 +87,16 @@ def _json(value: Any, depth: int = 0) -> Any:
             raise ValueError(f"{value!r} has no JSON form")
         return float(value)
     if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise ValueError(f"key {key!r} is not a string")
-        return {_json(key): _json(item, depth + 1) for key, item in value.items()}
+        return {_key(key): _json(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_json(item, depth + 1) for item in value]
     raise ValueError(f"a value of type {kind.__name__} has no JSON form")
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise ValueError(f"key {key!r} is not a string")
+    return key if type(key) is str and key.isascii() else str(_json(key))
 
 
 def _encodable(value: str) -> None:

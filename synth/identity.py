@@ -8,16 +8,19 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
+from numpy.typing import NDArray
 
 __all__ = [
     "IDENTITY_SCHEME",
     "canonical_json",
     "derive_generator",
     "digest",
+    "digests",
     "generator_of",
     "hash_64",
     "key_of",
@@ -69,6 +72,15 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(canonical_json([IDENTITY_SCHEME, *parts]).encode()).hexdigest()
 
 
+def digests(parts: Sequence[Any], each: Iterable[Any]) -> Iterator[str]:
+    """The :func:`digest` of ``parts`` and one more part, for each such part: ``parts`` are hashed once."""
+    begun = hashlib.sha256(canonical_json([IDENTITY_SCHEME, *parts])[:-1].encode())
+    for last in each:
+        one = begun.copy()
+        one.update(f",{canonical_json(last)}]".encode())
+        yield one.hexdigest()
+
+
 def hash_64(text: str) -> int:
     """A signed 64-bit hash of a text, for columns that are compared a million rows at a time."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
@@ -79,8 +91,7 @@ def derive_generator(seed: int, *names: str | int) -> np.random.Generator:
 
     Philox is counter-based and keyed, so generators of different names are independent streams.
     """
-    key = int(digest("generator", seed, *names)[:32], 16)
-    return np.random.Generator(np.random.Philox(key=key))
+    return generator_of(digest("generator", seed, *names)[:32])
 
 
 def key_of(generator: np.random.Generator) -> str:
@@ -100,7 +111,21 @@ def key_of(generator: np.random.Generator) -> str:
 
 def generator_of(key: str) -> np.random.Generator:
     """The generator that :func:`key_of` named, at its beginning."""
-    return np.random.Generator(np.random.Philox(key=int(key, 16)))
+    seed: Any = _Key(int(key, 16))  # any ISeedSequence will do, which the stubs do not say
+    return np.random.Generator(np.random.Philox(seed))
+
+
+class _Key(ISeedSequence):
+    """A Philox key as a seed: ``Philox(key=...)`` makes the same generator, and asks the system for entropy first,
+    which takes longer than all else."""
+
+    def __init__(self, key: int) -> None:
+        self.key = key
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        """The two words of 64 bits for which Philox asks."""
+        assert (n_words, dtype) == (2, np.uint64)
+        return np.array([self.key & (1 << 64) - 1, self.key >> 64], dtype=np.uint64)
 
 
 def split_of(unit: str, fractions: Mapping[str, float], salt: str = "split") -> str:

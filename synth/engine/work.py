@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 from synth.engine.rowshard import PendingRow, RowShard, ShardTask, StageWork
@@ -145,10 +146,13 @@ class Work(StageWork):
         with RowShard(self, task) as shard:
             # Asked under the journal's lock: a worker that outlived a killed build may have been at it until now.
             if not self.covered(task):
-                for row in shard.rows(stage.key):
-                    if row is not None:
-                        shard.finish(row, self.process(stage, shard, row))
-                    observer.units(1)
+                waiting = shard.rows(stage.key)
+                while rows := list(islice(waiting, stage.together)):
+                    stage.look_ahead([row.row for row in rows if row is not None])
+                    for row in rows:
+                        if row is not None:
+                            shard.finish(row, self.process(stage, shard, row))
+                        observer.units(1)
                 self.commit_rows(shard)
             shard.drop()
 

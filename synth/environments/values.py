@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from synth.environments.wording import DENIED, LONGEST_SAYING, OPEN, content_of, figures_of, tells
 from synth.schemas.trajectories import Verdict
@@ -34,6 +35,7 @@ _PERIOD = re.compile(r"\bcentury\b|\b\d{2,4}['’]?s\b", re.IGNORECASE)
 _IN_FIGURES = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})|(\d{4})([/.])(\d{1,2})\6(\d{1,2})")
 
 
+@lru_cache(maxsize=4096)
 def _day(text: str) -> tuple[int, int | None, int | None] | None:
     folded = _BEFORE_DATE.sub("", normalize(text))
     folded = _WEEKDAY.sub("", folded)
@@ -138,6 +140,7 @@ _ROUNDED = 0.01
 _COMPOUND = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*([a-z]+)")
 
 
+@lru_cache(maxsize=4096)
 def _quantity(text: str) -> Quantity | None:
     """A number with its unit; money with its sign in front of it, and sums as "1 hour 30 minutes", too."""
     folded = normalize(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from synth.text.equivalence import spelled
 from synth.text.sentences import sentences
@@ -73,6 +74,7 @@ def related(one: frozenset[str], other: frozenset[str], stem: int = 4) -> bool:
     return any(a.startswith(b[:stem]) or b.startswith(a[:stem]) for a, b in pairs)
 
 
+@lru_cache(maxsize=4096)
 def content_of(text: str) -> frozenset[str]:
     words = spelled(text).split()
     return frozenset(word for word in words if word not in FUNCTION_WORDS) or frozenset(words)

@@ -191,19 +191,25 @@ class Bm25Index:
         postings = np.append(np.cumsum(counts[by_count][::-1])[::-1], 0)
         added = max(1, int(np.count_nonzero(counts <= self.n_documents // 64)))
         sums = self._bm25.get_scores_from_ids(order[:added].tolist())
-        while True:
-            best = _kth_largest(sums, k) if len(sums) >= k else 0.0
-            close = (sums > 0) & (sums >= best - left[added] - _MARGIN)
-            if added == len(order):
-                break
-            look_ups = int(np.count_nonzero(close)) * len(tokens)
-            if best > left[added] + _MARGIN and look_ups * _LOOK_UP < postings[added]:
-                break
-            start, stop = self._start[order[added]], self._start[order[added] + 1]
-            sums[self._documents[start:stop]] += self._scores[start:stop]
+        best = _kth_largest(sums, k) if len(sums) >= k else 0.0
+        most = best
+        while added < len(order) and best <= left[added] + _MARGIN:
+            self._add(sums, order[added])
+            most += float(left[added] - left[added + 1])  # no sum grows by more
             added += 1
-        documents = np.flatnonzero(close)
+            if len(sums) >= k and most > left[added] + _MARGIN:
+                most = best = _kth_largest(sums, k)
+        documents = np.flatnonzero((sums > 0) & (sums >= best - left[added] - _MARGIN))
+        while added < len(order) and len(documents) * len(tokens) * _LOOK_UP >= postings[added]:
+            self._add(sums, order[added])
+            added += 1
+            found = sums[documents]
+            documents = documents[found >= np.sort(found)[-k] - left[added] - _MARGIN]
         return documents, self._score(tokens, documents)
+
+    def _add(self, sums: Ints, token: int) -> None:
+        start, stop = self._start[token], self._start[token + 1]
+        sums[self._documents[start:stop]] += self._scores[start:stop]
 
     def _score(self, tokens: Ints, documents: Ints) -> Ints:
         """Scores of ``documents``, added in the order in which bm25s adds them: equal to the last bit."""

@@ -18,7 +18,7 @@ _OWN = "encoder."
 _BATCH = 256
 """Texts per call of the encoder."""
 _TOGETHER = 8
-"""Queries that are compared at once."""
+"""Queries that are compared at once, where nothing else is said."""
 _HEAD = 4_000
 """Code points of a document that are encoded: one vector can't hold a book, and a model reads no further anyway."""
 
@@ -26,8 +26,18 @@ _HEAD = 4_000
 class DenseIndex:
     """Finds documents by the cosine of their vectors. Title and the beginning of the text are what is encoded."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], encoder: Encoder, kind: IndexKind = "exact") -> None:
-        """``arrays`` is what :meth:`build` returned, memory-mapped or not.
+    def __init__(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        encoder: Encoder,
+        kind: IndexKind = "exact",
+        *,
+        together: int = _TOGETHER,
+    ) -> None:
+        """
+        Args:
+            arrays: What :meth:`build` returned, memory-mapped or not.
+            together: Queries that are compared at once. Vectors are read once for all of them.
 
         Raises:
             ValueError: they are of another encoder.
@@ -40,6 +50,7 @@ class DenseIndex:
             {key.removeprefix("encoder."): value for key, value in arrays.items() if key.startswith("encoder.")}
         )
         self.encoder = encoder
+        self._together = together
         self._index: VectorIndex = open_index(arrays["vectors"], kind)
 
     @classmethod
@@ -63,12 +74,12 @@ class DenseIndex:
     def search_all(self, queries: Sequence[str], k: int) -> list[list[Neighbour]]:
         """:meth:`search` for each of ``queries``."""
         found: list[list[Neighbour]] = []
-        for start in range(0, len(queries), _TOGETHER):
-            group = list(queries[start : start + _TOGETHER])
+        for start in range(0, len(queries), self._together):
+            group = list(queries[start : start + self._together])
             # Always so many rows: a product of another shape may differ in its last bits.
-            vectors = np.zeros((_TOGETHER, self.encoder.dim), dtype=np.float32)
+            vectors = np.zeros((self._together, self.encoder.dim), dtype=np.float32)
             vectors[: len(group)] = self.encoder.encode(group)
-            found += self._index.search(vectors, k)[: len(group)]
+            found += self._index.search(vectors, k, len(group))
         return found
 
 

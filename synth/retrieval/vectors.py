@@ -60,8 +60,9 @@ class Neighbour:
 
 
 class VectorIndex(Protocol):
-    def search(self, queries: Floats, k: int) -> list[list[Neighbour]]:
-        """For each row of ``queries (q, dim)`` the ``k`` nearest, best first; fewer where there are fewer vectors."""
+    def search(self, queries: Floats, k: int, count: int | None = None) -> list[list[Neighbour]]:
+        """For each of the first ``count`` rows (None = all) of ``queries (q, dim)`` the ``k`` nearest, best first;
+        fewer where there are fewer vectors."""
 
 
 class ExactIndex:
@@ -73,23 +74,32 @@ class ExactIndex:
         if vectors.size <= _KEPT:
             self._vectors = np.asarray(vectors, dtype=np.float32)
 
-    def search(self, queries: Floats, k: int) -> list[list[Neighbour]]:
+    def search(self, queries: Floats, k: int, count: int | None = None) -> list[list[Neighbour]]:
         """See :class:`VectorIndex`."""
         none = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
-        best = [none for _ in queries]
+        best = [none for _ in queries[:count]]
         for start in range(0, len(self._vectors), _BLOCK):
             block = np.asarray(self._vectors[start : start + _BLOCK], dtype=np.float32)
-            scores = np.round(block @ np.asarray(queries, dtype=np.float32).T, _DECIMALS)
+            scores = np.ascontiguousarray((block @ np.asarray(queries, dtype=np.float32).T)[:, : len(best)].T)
             for row, found in enumerate(best):
-                column = np.ascontiguousarray(scores[:, row])
-                least = np.partition(column, -k)[-k] if k < len(column) else -np.inf
-                # Of equal scores only the first rows can be needed: a query without words is as far from all of them.
-                level = np.flatnonzero(column == least)[:k]
-                near = np.concatenate((np.flatnonzero(column > least), level))
-                rows, marks = np.concatenate((found[0], start + near)), np.concatenate((found[1], column[near]))
+                near, near_scores = _nearest(scores[row], k)
+                rows, marks = np.concatenate((found[0], start + near)), np.concatenate((found[1], near_scores))
                 order = np.lexsort((rows, -marks))[:k]
                 best[row] = rows[order], marks[order]
         return [[Neighbour(int(r), float(s)) for r, s in zip(*found, strict=True)] for found in best]
+
+
+def _nearest(scores: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
+    """Places and rounded scores of all that may be among the ``k`` best of ``scores (n,)``, those above the ``k``-th
+    score first. Rounding keeps the order, so only what comes within a step of the ``k``-th score is rounded."""
+    if k >= len(scores):
+        return np.arange(len(scores)), np.round(scores, _DECIMALS)
+    close = np.flatnonzero(scores >= np.partition(scores, -k)[-k] - 2 * 10.0**-_DECIMALS)
+    rounded = np.round(scores[close], _DECIMALS)
+    least = np.partition(rounded, -k)[-k]
+    # Of equal scores only the first rows can be needed: a query without words is as far from all of them.
+    keep = np.concatenate((np.flatnonzero(rounded > least), np.flatnonzero(rounded == least)[:k]))
+    return close[keep], rounded[keep]
 
 
 class FaissIndex:
@@ -117,8 +127,9 @@ class FaissIndex:
         for start in range(0, len(matrix), _BLOCK):
             self._index.add(np.ascontiguousarray(matrix[start : start + _BLOCK], dtype=np.float32))
 
-    def search(self, queries: Floats, k: int) -> list[list[Neighbour]]:
+    def search(self, queries: Floats, k: int, count: int | None = None) -> list[list[Neighbour]]:
         """See :class:`VectorIndex`."""
+        queries = queries[:count]
         wanted = min(2 * k + 8, int(self._index.ntotal))  # room for ties, which go by row here
         if not wanted:
             return [[] for _ in queries]

@@ -305,6 +305,8 @@ class RowStage(Stage[C], Generic[C, R]):
     """Those of ``reads`` of which a row only sees the rows that belong to it (its task, its trajectories), by key. More
     tasks later add none of those, so how long such a table is stays out of the fingerprint."""
     rows_per_shard: ClassVar[int] = 64
+    together: ClassVar[int] = 1
+    """So many rows :meth:`look_ahead` is shown at once."""
 
     @classmethod
     def first_rows(cls, config: C) -> int | None:
@@ -314,6 +316,10 @@ class RowStage(Stage[C], Generic[C, R]):
     @abstractmethod
     def process(self, row: R) -> Outcome:
         """Must depend on the row, config and seed only; draw from ``context.generator(row.id, ...)``."""
+
+    def look_ahead(self, rows: Sequence[R]) -> None:
+        """Told before :meth:`process` which rows come next, where work on several at once is cheaper. It may not be
+        called, and changes no outcome."""
 
     def key(self, row: R) -> str:
         """Names the row in the journal, with the hash of its content beside it."""

@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
+import pyarrow as pa
 from pydantic import Field
 
 from synth.annotate.contexts.admit import PageWords
-from synth.annotate.distractors.neighbours import near_pages
+from synth.annotate.distractors.neighbours import near_pages, queries_of
 from synth.annotate.distractors.retrieved import retrieved_pages, walk_pages
 from synth.annotate.distractors.rows import distractor_rows
 from synth.environments.identifiers import Identifiers
 from synth.retrieval.bm25 import Bm25Index, Hit
 from synth.retrieval.dense import DenseIndex
 from synth.retrieval.encoder import Encoder
-from synth.retrieval.vectors import IndexKind
+from synth.retrieval.vectors import IndexKind, Neighbour
 from synth.schemas.arrow import streamed
 from synth.schemas.distractors import Distractor
 from synth.schemas.rejections import Reason, Rejection
@@ -30,6 +31,8 @@ __all__ = ["Distractors", "DistractorsConfig", "EmbedConfig", "EmbedDocuments"]
 _RUNS = ("teacher_runs", "policy_runs")
 _CACHED = 2048
 """Pages whose words are kept."""
+_QUERIES = 64
+"""Queries that are compared at once with all vectors."""
 
 
 class _Text(NamedTuple):
@@ -48,7 +51,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
     """A vector per document."""
 
     name = "embed_documents"
-    version = 15
+    version = 16
     config_type = EmbedConfig
     reads = ("documents",)
     arrays = "vectors"
@@ -82,7 +85,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
     """Task by task: all runs of a task belong together."""
 
     name = "distractors"
-    version = 16
+    version = 17
     config_type = DistractorsConfig
     reads: ClassVar[tuple[str, ...]] = ("tasks", "documents", "index", "vectors")
     optional: ClassVar[tuple[str, ...]] = (*_RUNS, "planted_misinformation")
@@ -93,6 +96,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
     writes: ClassVar[Mapping[str, type[Row]]] = {"distractors": Distractor}
     over = "tasks"
     looks_up = frozenset(_RUNS)
+    together = 32
     libraries = ("numpy", "bm25s")
 
     def __init__(self, config: DistractorsConfig, context: Context) -> None:
@@ -104,7 +108,8 @@ class Distractors(RowStage[DistractorsConfig, Task]):
         self._rows = Identifiers(self._ids)
         self._pages: dict[str, PageWords] = {}
         self._bm25 = Bm25Index(inputs.arrays("index"))
-        self._dense = DenseIndex(inputs.arrays("vectors"), config.encoder.make(), config.index)
+        self._dense = DenseIndex(inputs.arrays("vectors"), config.encoder.make(), config.index, together=_QUERIES)
+        self._nearest: dict[str, list[Neighbour]] = {}
         self._falsehoods: Mapping[str, str] = {}
         if "planted_misinformation" in inputs:
             table = inputs.table("planted_misinformation").arrow
@@ -116,6 +121,11 @@ class Distractors(RowStage[DistractorsConfig, Task]):
             "embedding": config.embedding,
         }
 
+    def look_ahead(self, rows: Sequence[Task]) -> None:
+        if self.config.embedding:
+            queries = list(dict.fromkeys(query for row in rows for query in queries_of(row)))
+            self._nearest = dict(zip(queries, self._dense.search_all(queries, self.config.depth), strict=True))
+
     def process(self, row: Task) -> Outcome:
         runs = [run for table in self._runs for run in table.rows(row.id)]
         needed = walk_pages(row)
@@ -124,13 +134,13 @@ class Distractors(RowStage[DistractorsConfig, Task]):
         near = []
         if self.config.bm25:
             near += near_pages(
-                row, self._by_words, self._id, kind="bm25", method="bm25", depth=self.config.depth, without=without
+                row, self._by_words, self._ids_of, kind="bm25", method="bm25", depth=self.config.depth, without=without
             )
         if self.config.embedding:
             near += near_pages(
                 row,
-                self._dense.search_all,
-                self._id,
+                self._by_vectors,
+                self._ids_of,
                 kind="embedding",
                 method=self._dense.encoder.name,
                 depth=self.config.depth,
@@ -162,11 +172,17 @@ class Distractors(RowStage[DistractorsConfig, Task]):
             preview=row.question[:500],
         )
 
-    def _id(self, number: int) -> str:
-        return str(self._ids[number].as_py())
+    def _ids_of(self, numbers: Sequence[int]) -> list[str]:
+        found: list[str] = self._ids.take(pa.array(numbers, pa.int64())).to_pylist()
+        return found
 
     def _by_words(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         return [self._bm25.search(query, k) for query in queries]
+
+    def _by_vectors(self, queries: Sequence[str], k: int) -> list[list[Neighbour]]:
+        if any(query not in self._nearest for query in queries):
+            self._nearest = dict(zip(queries, self._dense.search_all(queries, k), strict=True))
+        return [self._nearest[query] for query in queries]
 
     def _page(self, document_id: str) -> PageWords | None:
         """The words of a page, from a small cache: popular pages are near many tasks."""

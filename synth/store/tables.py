@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.errors import StoreError
-from synth.schemas.arrow import arrow_schema, from_arrow, schema_difference
+from synth.schemas.arrow import RowReader, arrow_schema, from_arrow, schema_difference
 from synth.schemas.row import Row
 from synth.store.files import store_errors
 
@@ -62,6 +62,7 @@ class StoredTable:
             total += len(part)
             self._ends.append(total)
         self._open: dict[Path, pa.Table] = {}
+        self._readers: dict[Path, RowReader[Any]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (StoredTable, (self.row_type, self.parts))
@@ -70,6 +71,9 @@ class StoredTable:
         return self._ends[-1] if self._ends else 0
 
     def _slice(self, part: Part) -> pa.Table:
+        return self._table(part).slice(part.start, len(part))
+
+    def _table(self, part: Part) -> pa.Table:
         table = self._open.get(part.path)
         if table is None:
             table = open_arrow(part.path)
@@ -79,7 +83,7 @@ class StoredTable:
                 mend = "another version of synth wrote it: give another --store"
                 raise StoreError(what, where=str(part.path), mend=mend)
             self._open[part.path] = table
-        return table.slice(part.start, len(part))
+        return table
 
     @property
     def arrow(self) -> pa.Table:
@@ -94,8 +98,10 @@ class StoredTable:
             raise IndexError(f"row {number} of {len(self)}")
         place = bisect.bisect_right(self._ends, number)
         part = self.parts[place]
-        offset = number - (self._ends[place] - len(part))
-        return from_arrow(self._slice(part).slice(offset, 1), self.row_type)[0]
+        reader = self._readers.get(part.path)
+        if reader is None:
+            reader = self._readers[part.path] = RowReader(self._table(part), self.row_type)
+        return reader.row(part.start + number - (self._ends[place] - len(part)))
 
     def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Any]:
         for piece in self.pieces(start, stop):

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from synth.text.forms import normalize
 from synth.text.numbers import NUMERALS, number_words
@@ -62,6 +63,7 @@ _ORDINALS = {
         start=1,
     )
 }
+_ORDINAL = re.compile("|".join(rf"\b{word}\b" for word in sorted(_ORDINALS, key=len, reverse=True)))
 _ROMAN = {
     f"{ten}{one}": str(10 * tens + ones)
     for tens, ten in enumerate(("", "x", "xx"))
@@ -154,10 +156,11 @@ def _article(text: str) -> Iterator[str]:
 
 
 def _legal_form(text: str) -> Iterator[str]:
-    yield re.sub("|".join(rf"\b{long}$" for long in _LEGAL), lambda match: _LEGAL[match.group()], text)
+    yield _LONG_LEGAL.sub(lambda match: _LEGAL[match.group()], text)
 
 
 _LEGAL = {"incorporated": "inc", "limited": "ltd", "corporation": "corp", "company": "co"}
+_LONG_LEGAL = re.compile("|".join(rf"\b{long}$" for long in _LEGAL))
 
 
 def _suffix(text: str) -> Iterator[str]:
@@ -214,11 +217,7 @@ def _spelling(text: str) -> Iterator[str]:
 
 def _numbers(text: str) -> Iterator[str]:
     """Numbers, ordinals and decades in words as digits."""
-    text = re.sub(
-        "|".join(rf"\b{word}\b" for word in sorted(_ORDINALS, key=len, reverse=True)),
-        lambda match: str(_ORDINALS[match.group()]),
-        text.replace("twenty first", "twenty-first"),
-    )
+    text = _ORDINAL.sub(lambda match: str(_ORDINALS[match.group()]), text.replace("twenty first", "twenty-first"))
     text = re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", text)
     text = re.sub(r"\b(?:19)?([2-9]0)s\b", r"19\1s", re.sub(r"'(?=\d0s)", "", text))
     words = [_DECADES.get(word, word) for word in text.split()]
@@ -321,16 +320,53 @@ def same_by(left: str, right: str, *, lists: bool = True) -> str | None:
     Args:
         lists: Lists of the same items are the same in any order.
     """
-    ours, theirs = forms_of(left), forms_of(right)
-    both = _DROPPING & set(ours.values()) & set(theirs.values())
-    if both:
+    one, other = _spelling_of(left), _spelling_of(right)
+    ours, theirs = one.forms, other.forms
+    if both := one.dropping & other.dropping:
         ours, theirs = forms_of(left, both), forms_of(right, both)
     shared = {row for form in ours.keys() & theirs.keys() for row in (ours[form], theirs[form])}
     if shared:
         return next((name for name, _ in reversed(TABLE) if name in shared), "exact")
-    if lists and (items := _list(left)) is not None and items == _list(right):
+    if lists and one.items is not None and one.items == other.items:
         return "list_order"
-    return _by_name(left, right)
+    return _by_name(one, other)
+
+
+class _Spelling(NamedTuple):
+    """What is compared of a text, with whatever other one."""
+
+    forms: Mapping[str, str]
+    """All forms of it -> the row that made each."""
+    dropping: frozenset[str]
+    """Rows that left something out of it."""
+    items: tuple[str, ...] | None
+    """The items of a list, in no order; None for what is none."""
+    plain: str
+    """In plain words (:func:`spelled`)."""
+    words: tuple[str, ...]
+    """Of ``plain``, as a name's."""
+    initials: str
+    """First letters of ``plain``."""
+    turned: str | None
+    """In plain words with the given names first, where a comma stands between; else None."""
+    letters: bool
+    """Whether it may be an acronym."""
+
+
+@lru_cache(maxsize=4096)
+def _spelling_of(text: str) -> _Spelling:
+    forms, plain = forms_of(text), spelled(text)
+    last, comma, first = text.partition(",")
+    return _Spelling(
+        forms,
+        _DROPPING.intersection(forms.values()),
+        _list(text),
+        plain,
+        tuple(name_words(plain)),
+        _initials(plain),
+        spelled(f"{first} {last}") if comma and "," not in first else None,
+        len(plain) >= 3 and text.strip(" .").replace(".", "").isupper(),
+    )
 
 
 _BORDER = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)(?:\s*and\b)?|\band\b|&)\s*", re.IGNORECASE)
@@ -351,18 +387,16 @@ def spelled(text: str) -> str:
     return text
 
 
-def _by_name(left: str, right: str) -> str | None:
+def _by_name(left: _Spelling, right: _Spelling) -> str | None:
     """Names of people and acronyms: initials for given names, a middle initial that one of them lacks, the family name
     first, the first letters of a name of three words and more."""
-    one, other = (spelled(text) for text in (left, right))
-    for text, plain, against in ((left, one, other), (right, other, one)):
-        last, comma, first = text.partition(",")
-        if comma and "," not in first and spelled(f"{first} {last}") == against:
+    for one, other in ((left, right), (right, left)):
+        if one.turned is not None and one.turned == other.plain:
             return "family_name_first"
-        letters = _initials(against)
-        if len(plain) >= 3 and plain == letters and text.strip(" .").replace(".", "").isupper():
+        if one.letters and one.plain == other.initials:
             return "acronym"
-    return "initials" if fits_initials(one, other) or fits_initials(other, one) else None
+    fits = fits_initials(left.words, right.words) or fits_initials(right.words, left.words)
+    return "initials" if fits else None
 
 
 def maybe_same_person(left: str, right: str) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 __all__ = ["normalize"]
 
 _QUOTES = "\"'“”‘’`*_«» \t\r\n"
+_ARTICLE = re.compile(r"^(?:the|an?) (?=\S)")
 
 
+@lru_cache(maxsize=8192)  # one answer is compared with many
 def normalize(text: str) -> str:
     """NFKC, case folded, one space between words, no outer quotes, final full stop or leading article."""
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
@@ -17,4 +20,4 @@ def normalize(text: str) -> str:
     while previous != folded:
         previous = folded
         folded = folded.strip(_QUOTES).rstrip(".").strip()
-    return re.sub(r"^(?:the|an?) (?=\S)", "", folded)
+    return _ARTICLE.sub("", folded)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 __all__ = ["NICKNAMES", "fits_initials", "name_words"]
 
@@ -36,9 +37,9 @@ NICKNAMES = {
 }
 
 
-def fits_initials(short: str, long: str) -> bool:
-    """Whether the given names of ``short`` are initials of those of ``long``, or lack its middle initials only."""
-    a, b = name_words(short), name_words(long)
+def fits_initials(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Whether the given names of a short name are initials of those of a long one, or lack its middle initials only.
+    Of both the ``name_words``."""
     if len(a) < 2 or len(b) < 2 or a[-1] != b[-1] or any(word.isdigit() for word in (*a, *b)):
         return False
     if len(a) == len(b):

@@ -20,6 +20,8 @@ _ABBREVIATION = re.compile(
     r"|eds|bzw|bspw|ca|ggf|inkl|nr|vgl|abb|env|mme|mlle|mr|mrs|ms|dr|prof|st|mt|ft|jr|sr|inc|ltd|co|corp|dept|ver|min|max|op|(?-i:[A-Z]))\.$",
     re.IGNORECASE,
 )
+_LONGEST_ABBREVIATION = 12
+"""Letters, with what stands around them: none begins further from its full stop."""
 _NUMBERED = re.compile(r"(?:^|\W)nos?\.$", re.IGNORECASE)
 _ITEM = re.compile(r"\s*\d+\.$")
 """The number of an item or a chapter: "9. Classes"."""
@@ -28,6 +30,7 @@ _WORD_END = re.compile(r"(?:[A-Za-z]{3,}|[)\]])\.$")
 _FIRST = re.compile(r"[\"'“‘„«(\[…]*\s*([^\W_])")
 _BEGINS = re.compile(r"(?:[.!?:;…]\s+|[\"“(]\s*|[-–—]\s+|\n\s*)$")
 _OPEN, _CLOSE = "([{", ")]}"
+_BRACKET = re.compile(r"[(\[{]")
 
 
 def borders(
@@ -45,12 +48,14 @@ def borders(
     end = len(text) if end is None else min(end, len(text))
     begin = counted = _skip_space(text, start, end)
     depth = 0
+    nested = _BRACKET.search(text, begin, end) is not None
     for match in (_CLAUSE if clauses else _STOP).finditer(text, begin, end):
-        piece = text[counted : match.start()]
-        depth = max(0, depth + sum(map(piece.count, _OPEN)) - sum(map(piece.count, _CLOSE)))
-        counted = match.start()
+        if nested:
+            piece = text[counted : match.start()]
+            depth = max(0, depth + sum(map(piece.count, _OPEN)) - sum(map(piece.count, _CLOSE)))
+            counted = match.start()
         following = _skip_space(text, match.end(), end)
-        if following == end or match.start() < begin or depth > sum(map(match.group().count, _CLOSE)):
+        if following == end or match.start() < begin or (depth and depth > sum(map(match.group().count, _CLOSE))):
             continue
         if text[match.start()] in "。！？":
             yield match.end(), following
@@ -60,7 +65,7 @@ def borders(
         if _inside(text, match.start(), before, following):
             continue
         # "etc." may end a sentence, but a wrong cut spoils two sentences and a missed one only makes a long one.
-        if _ABBREVIATION.search(before) or _ITEM.match(before):
+        if _ABBREVIATION.search(before, max(0, len(before) - _LONGEST_ABBREVIATION)) or _ITEM.match(before):
             continue
         if text[following].isdigit() and _NUMBERED.search(before):
             continue
@@ -80,9 +85,9 @@ def _is_capital(text: str, at: int) -> bool:
 
 def _inside(text: str, stop: int, before: str, following: int) -> bool:
     """Whether a full stop stands inside an abbreviation or a date ("z. B.", "3. Oktober")."""
-    if any(_SHORT.match(text, at) for at in range(max(0, stop - 1), stop)):
+    if stop and _SHORT.match(text, stop - 1):
         return True
-    return _DAY.search(before) is not None and _MONTH.match(text, following) is not None
+    return before[-2:-1].isdigit() and _DAY.search(before) is not None and _MONTH.match(text, following) is not None
 
 
 def spans(

@@ -60,10 +60,16 @@ def bare(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """Case-folded words without possessive endings; "12,045" is "12045"."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    if not folded.isascii():
-        folded = _UNSPACED.sub(r" \g<0> ", folded)
-    return [ungrouped(word) if "," in word else bare(word) for word in _WORD.findall(folded)]
+    if text.isascii():
+        folded = text.lower()
+    else:
+        folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+        if not folded.isascii():
+            folded = _UNSPACED.sub(r" \g<0> ", folded)
+    found: list[str] = _WORD.findall(folded)
+    if "'" in folded or "," in folded:
+        return [ungrouped(word) if "," in word else bare(word) for word in found]
+    return found
 
 
 @lru_cache(maxsize=4096)

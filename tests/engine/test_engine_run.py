@@ -15,6 +15,7 @@ from engine_toys import (
     Page,
     Pages,
     PagesConfig,
+    Question,
     Questions,
     QuestionsConfig,
     begun,
@@ -231,6 +232,27 @@ def test_vanished_rows_are_a_bug_with_a_name(tmp_path: Path) -> None:
         build(tmp_path / "store", plan(20, questions_stage=TwoForOne))
     with pytest.raises(ValueError, match="side rows for more"):
         build(tmp_path / "store", plan(20, answers_stage=Undeclared))
+
+
+class Ahead(Answers):
+    """Answers what it was told of, no sooner."""
+
+    name = "ahead"
+    together = 3
+
+    def look_ahead(self, rows: Sequence[Question]) -> None:
+        self.next = [row.id for row in rows]
+
+    def process(self, row: Question) -> Outcome:
+        self.context.metrics["told"] = self.next.index(row.id) if len(self.next) <= 3 else 99
+        return super().process(row)
+
+
+def test_a_stage_is_told_which_rows_come_next(tmp_path: Path) -> None:
+    built = build(tmp_path / "store", plan(20, answers_stage=Ahead))
+    report = next(one for one in built.reports if one.label == "answers")
+    assert report.rows_in == 20
+    assert report.numbers["told"] == sum(place % 8 % 3 for place in range(20))  # shards of eight rows
 
 
 class Nothing(ShardStage[StageConfig]):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.identity import canonical_json, derive_generator, generator_of, key_of
+from synth.identity import canonical_json, derive_generator, digest, digests, generator_of, key_of
 from synth.models.contract import ChatRequest, Sampling
 
 _TEXT = st.text(st.characters(exclude_categories=("C", "Z"), include_characters=" "), max_size=20)
@@ -79,9 +79,16 @@ def test_a_generator_is_named_by_its_stream_and_made_again_from_the_name() -> No
     drawn = first.random(5)
     assert key_of(first) == name  # whatever was drawn
     assert np.array_equal(generator_of(name).random(5), drawn)
+    assert np.array_equal(np.random.Generator(np.random.Philox(key=int(name, 16))).random(5), drawn)
     assert len({key_of(derive_generator(7, "rollouts", "task-1", turn)) for turn in range(1000)}) == 1000
     with pytest.raises(ValueError, match="derive_generator"):
         key_of(np.random.default_rng(1))
+
+
+def test_what_begins_alike_is_hashed_once_with_the_same_outcome() -> None:
+    each = ["", "ä", 1, {"b": 2}]
+    assert list(digests(("voice", None, [1.5]), each)) == [digest("voice", None, [1.5], last) for last in each]
+    assert list(digests((), each)) == [digest(last) for last in each]
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,9 @@ def test_exact_search_is_a_sort(vectors: np.ndarray, k: int) -> None:
     wanted = sorted(range(len(vectors)), key=lambda row: (-scores[row], row))[:k]
     found = ExactIndex(vectors).search(query, k)[0]
     assert [item.document for item in found] == wanted
+    others = ExactIndex(vectors).search(np.concatenate((query, -query, query)), k, 2)
+    assert len(others) == 2
+    assert others[0] == found
 
 
 def test_what_is_not_installed_is_the_users_to_mend() -> None:

@@ -19,6 +19,7 @@ from synth.identity import canonical_json
 from synth.schemas.adp import ADP_VERSION, ApiAction, MessageAction, TextObservation, Trajectory, WebObservation
 from synth.schemas.arrow import (
     RowError,
+    RowReader,
     arrow_schema,
     from_arrow,
     parquet_json_columns,
@@ -89,6 +90,7 @@ def test_any_row_comes_back(name: str) -> None:
         sink = io.BytesIO()
         pq.write_table(table, sink)
         assert from_arrow(pq.read_table(sink), row_type) == rows
+        assert [RowReader(table, row_type).row(number) for number in range(len(rows))] == rows
 
     check()
 
@@ -115,6 +117,8 @@ def test_slices_and_single_rows(rows: list[TrajectoryRow], data: st.DataObject) 
     assert from_arrow(table.slice(start, stop - start), TrajectoryRow) == rows[start:stop]
     number = data.draw(st.integers(0, len(rows) - 1))
     assert from_arrow(table.slice(number, 1), TrajectoryRow) == [rows[number]]
+    pieces = pa.concat_tables([table.slice(0, start), table.slice(start)])
+    assert RowReader(pieces, TrajectoryRow).row(number) == rows[number]
 
 
 def test_none_is_not_an_empty_tuple() -> None:

@@ -145,7 +145,7 @@ def _names(text: str, tokens: list[_Token]) -> Iterator[str]:
 
 def _tokens(text: str) -> Iterator[_Token]:
     """Numbers lose their thousands separators, words case and possessive."""
-    return ((_word(one[0]), one[0], one.start()) for one in _TOKEN.finditer(unicodedata.normalize("NFC", text)))
+    return ((_word(raw := one[0]), raw, one.start()) for one in _TOKEN.finditer(unicodedata.normalize("NFC", text)))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from synth.agents.contract import History, Prompt
 from synth.agents.grounding.claims import unlike, wrong_matches
-from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, named_in, pattern, says
+from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, is_said, named_in, says
 from synth.agents.scripted.matching import short
 from synth.agents.scripted.phrases import PHRASES
 from synth.environments.contract import ToolCall
@@ -140,7 +140,7 @@ def poor_reason(prompt: Prompt, history: History, *, start: int) -> str | None:
     not say why."""
     if len(history) == start + 1 and any(step.turn.thought for step in history[:start]):
         thought = history[start].turn.thought or ""
-        if not thought or any(pattern(intent).fullmatch(thought) for intent in _ANNOUNCED):
+        if not thought or any(is_said(intent, thought) for intent in _ANNOUNCED):
             return f"no reason: {thought!r}"
     guess = (says(_NO_REASON, step.turn.thought or "") for step in history[start:])
     guessed = next((match.group() for match in guess if match is not None), None)

@@ -19,31 +19,42 @@ from synth.environments.shown import Hits
 from synth.lexicon.alternatives import template
 from synth.text.words import fold
 
-__all__ = ["SaidRun", "SaidTurn", "found_in", "named_in", "pattern", "says"]
+__all__ = ["SaidRun", "SaidTurn", "found_in", "is_said", "named_in", "says"]
 
 _QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
 _LABEL = re.compile(r"\s*\([^()]*\)$")
 
 
-@lru_cache(maxsize=256)
-def pattern(intent: str) -> re.Pattern[str]:
-    """Any phrasing of ``intent``, its slots as groups, phrasing by phrasing."""
-    options = [template(text).regex() for text in TEMPLATES.get(intent, ())]
-    return re.compile(rf"(?:(?<=\s)|\A)(?:{'|'.join(options)})(?=\s|\Z)") if options else re.compile(r"(?!)")
+@lru_cache(maxsize=2048)
+def _pattern(text: str) -> re.Pattern[str]:
+    """Any phrasing by a template, its slots as groups."""
+    return re.compile(rf"(?:(?<=\s)|\A)(?:{template(text).regex()})(?=\s|\Z)")
 
 
 @lru_cache(maxsize=256)
-def _landmarks(intent: str) -> tuple[str, ...]:
-    """Pieces of text of which each phrasing of ``intent`` holds one; the empty text where that can't be said."""
-    return tuple(piece for text in TEMPLATES.get(intent, ()) for piece in template(text).landmarks() or ("",))
+def _landmarks(intent: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Of each template of ``intent`` the pieces of text of which every phrasing by it holds one."""
+    return tuple((text, template(text).landmarks() or ("",)) for text in TEMPLATES.get(intent, ()))
+
+
+def _likely(intent: str, thought: str) -> list[re.Pattern[str]]:
+    """Patterns of the templates by which ``thought`` may say ``intent``. Most thoughts hold no word of most phrases: to
+    look for words costs a hundredth of looking for patterns."""
+    return [_pattern(text) for text, pieces in _landmarks(intent) if any(piece in thought for piece in pieces)]
+
+
+def is_said(intent: str, thought: str) -> bool:
+    """Whether all of ``thought`` is a phrasing of ``intent``."""
+    return any(pattern.fullmatch(thought) for pattern in _likely(intent, thought))
 
 
 def found_in(intent: str, thought: str) -> Iterator[re.Match[str]]:
     """Every place where ``thought`` says ``intent``, in any phrasing of it."""
-    # Most thoughts hold no word of most phrases: to look for words costs a hundredth of looking for patterns.
-    if not any(piece in thought for piece in _landmarks(intent)):
-        return iter(())
-    return pattern(intent).finditer(thought)
+    patterns, at = _likely(intent, thought), 0
+    while found := [match for pattern in patterns if (match := pattern.search(thought, at)) is not None]:
+        first = min(found, key=re.Match.start)
+        yield first
+        at = first.end()
 
 
 def says(intents: Sequence[str], thought: str) -> re.Match[str] | None:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from synth.identity import digest
+from synth.identity import digest, digests, generator_of
 from synth.lexicon.alternatives import template
 from synth.lexicon.reading import phrases
 
@@ -122,8 +122,8 @@ _LONGEST = (240, 2_400)
 def _voice(question: str, intent: str) -> tuple[str, ...]:
     """The half of an intention's templates that this question's agent uses."""
     templates = TEMPLATES[intent]
-    ranked = sorted(templates, key=lambda text: digest("voice", question, intent, text))
-    return tuple(ranked[: max(3, (len(templates) + 1) // 2)])
+    ranked = sorted(zip(digests(("voice", question, intent), templates), templates, strict=True))
+    return tuple(text for _, text in ranked[: max(3, (len(templates) + 1) // 2)])
 
 
 class Thoughts:
@@ -141,7 +141,7 @@ class Thoughts:
         self._earlier = earlier
         # Wording draws from its own stream, and the turn's is restored, so that wording never changes what is done.
         stands = generator.bit_generator.state
-        self.generator = np.random.Generator(np.random.Philox(key=int(generator.integers(2**63))))
+        self.generator = generator_of(f"{generator.integers(2**63):x}")
         generator.bit_generator.state = stands
         self._parts: list[str] = []
         self._members: list[str] = []

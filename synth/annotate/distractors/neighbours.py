@@ -40,7 +40,7 @@ def queries_of(task: Task) -> tuple[str, ...]:
 def near_pages(
     task: Task,
     search: Callable[[Sequence[str], int], Sequence[Sequence[Ranked]]],
-    ids: Callable[[int], str],
+    ids: Callable[[Sequence[int]], Sequence[str]],
     *,
     kind: DistractorKind,
     method: str,
@@ -49,16 +49,18 @@ def near_pages(
 ) -> list[Near]:
     """Pages within ``depth`` results of any query of the task, once each, none of ``without``.
 
-    ``search(queries, k)`` ranks documents by row number, best first, one list per query. Queries take turns, rank by
-    rank, so that a short list holds neighbours of every piece of evidence.
+    ``search(queries, k)`` ranks documents by row number, best first, one list per query; ``ids`` gives the ids of row
+    numbers. Queries take turns, rank by rank, so that a short list holds neighbours of every piece of evidence.
     """
     found: dict[str, Near] = {}
     queries = queries_of(task)
     lists = list(zip(queries, search(queries, depth), strict=True))
+    numbers = sorted({hit.document for _, hits in lists for hit in hits})
+    names = dict(zip(numbers, ids(numbers), strict=True))
     for place in range(depth):
         for query, hits in lists:
             if place < len(hits):
-                name = ids(int(hits[place].document))
+                name = names[hits[place].document]
                 if name not in without and name not in found:
                     score = round(float(hits[place].score), 4)
                     found[name] = Near(name, kind, method, query, place + 1, score)

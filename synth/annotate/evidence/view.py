@@ -58,12 +58,13 @@ class Sought:
         """Whether ``passage`` is the evidence of the hop, or says of one end something that names the other. What a
         model wrote in the place of a page (``synth.environments.simulated``) is evidence of nothing. The line of a fact
         states a hop by the same relation between the same ends, and no other."""
-        if is_simulated(passage.document):
-            return False
+        return not is_simulated(passage.document) and self.states(passage, words_of(passage.text))
+
+    def states(self, passage: Passage, text: str) -> bool:
+        """:meth:`stated` of a passage that no model wrote, whose ``words_of`` are ``text``."""
         hop = self.hop
         if passage.fact is not None:
             return _is_fact(hop, passage.fact) or (passage.symmetric and _is_fact(hop, passage.fact, turned=True))
-        text = words_of(passage.text)
         if passage.document in ("", hop.evidence.document_id) and self._quote.strip() and _covers(text, self._quote):
             return True
         source = _named(hop.source, self._source, passage, text)
@@ -82,7 +83,13 @@ def _sought(hops: tuple[Hop, ...]) -> tuple[Sought, ...]:
 @lru_cache(maxsize=8192)  # runs on a task show the same pages again and again
 def _stating(sought: Sought, content: str) -> tuple[Passage, ...]:
     """The passages of an observation that state a hop."""
-    return tuple(passage for passage in observe(content).passages if sought.stated(passage))
+    return tuple(passage for passage, text in _worded(content) if sought.states(passage, text))
+
+
+@lru_cache(maxsize=512)
+def _worded(content: str) -> tuple[tuple[Passage, str], ...]:
+    """The passages of an observation with their words, which every hop asks for, without those that a model wrote."""
+    return tuple((one, words_of(one.text)) for one in observe(content).passages if not is_simulated(one.document))
 
 
 def states_answer(task: Task, answer: str, contents: Iterable[str], *, right: bool) -> bool:
@@ -150,10 +157,11 @@ def _named(node: Node, names: Sequence[str], passage: Passage, text: str) -> boo
     for words in names:
         if words in text:
             return True
-    return bool(passage.links) and any(
-        item.document == node.document_id and any(same_words(item.anchor, name) for name in names_of(node))
-        for item in passage.links
-    )
+    document = node.document_id
+    if document is None:
+        return False
+    linked = [item for item in passage.links if item.place.startswith(document) and item.document == document]
+    return any(same_words(item.anchor, name) for item in linked for name in names_of(node))
 
 
 def _is_about(node: Node, passage: Passage) -> bool:

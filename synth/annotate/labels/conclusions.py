@@ -145,6 +145,8 @@ def _same_passage(left: str, right: str) -> bool:
 
 def _concluded(view: EvidenceView, sentence: str, texts: list[str]) -> Iterator[str]:
     """What the sentence concludes, if it does: the end of it that goes by a name, or that was read word for word."""
+    if _LEAD.match(sentence) is None:
+        return
     for start in (match.end() for match in re.finditer(r"\s+", sentence)):
         lead, rest = sentence[:start], sentence[start:]
         if not _LEAD.fullmatch(lead) or _UNSURE.search(lead):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -77,8 +78,10 @@ def statements(text: str) -> tuple[Statement, ...]:
     text = _ALIAS.sub("", text).strip("… ")  # a snippet leaves out what stands between its sentences
     found: list[Statement] = []
     most = 0
-    for literal, said, relations, pattern in _patterns():
-        match = pattern.fullmatch(text) if said >= most and literal in text else None
+    for literal, said, relations, pattern in _likely(text):
+        if said < most:
+            break
+        match = pattern.fullmatch(text) if literal in text else None
         if match is None:
             continue
         most = said
@@ -94,15 +97,39 @@ def statements(text: str) -> tuple[Statement, ...]:
     return tuple(dict.fromkeys(found))
 
 
+class _Template(NamedTuple):
+    literal: str
+    """Its longest words."""
+    said: int
+    """How many letters it gives."""
+    relations: tuple[str, ...]
+    """Those that it tells, in order."""
+    pattern: re.Pattern[str]
+
+
+def _likely(text: str) -> list[_Template]:
+    """The templates that ``text`` may be worded by, those first that say most."""
+    templates, by_word = _by_word()
+    places = {place for word in ("", *text.split(" ")) for place in by_word.get(word, ())}
+    return [templates[place] for place in sorted(places)]
+
+
 @cache
-def _patterns() -> tuple[tuple[str, int, tuple[str, ...], re.Pattern[str]], ...]:
-    """Of each template, those first that say most: its longest words, how many letters it gives, the relations that it
-    tells, in order, and the template as a pattern."""
-    found = []
+def _by_word() -> tuple[tuple[_Template, ...], dict[str, list[int]]]:
+    """All templates, those first that say most; and the places of those that a word points to, the rarest whole word
+    of each. No word points to a template that gives none."""
+    made = []
     for names, text in _templates():
         literal = _SLOT.split(text.replace("{is}", "is"))[::2]
-        found.append((max(_SLOT.split(text)[::2], key=len), sum(map(len, literal)), names, _pattern(text)))
-    return tuple(sorted(found, key=lambda one: -one[1]))
+        whole = [word for word in text.split(" ") if word and not _SLOT.search(word)]
+        one = _Template(max(_SLOT.split(text)[::2], key=len), sum(map(len, literal)), names, _pattern(text))
+        made.append((one, whole))
+    made.sort(key=lambda pair: -pair[0].said)
+    often = Counter(word for _, whole in made for word in whole)
+    found: dict[str, list[int]] = {}
+    for place, (_, whole) in enumerate(made):
+        found.setdefault(min(whole, key=lambda word: (often[word], word), default=""), []).append(place)
+    return tuple(one for one, _ in made), found
 
 
 def _templates() -> Iterator[tuple[tuple[str, ...], str]]:

@@ -11,7 +11,7 @@ from small_runs import play
 
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
-from synth.agents.grounding.said import pattern
+from synth.agents.grounding.said import found_in
 from synth.agents.loop import Limits, prompt_for
 from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.phrases import read_notes
@@ -120,7 +120,7 @@ def test_what_was_settled_wrongly_is_taken_back() -> None:
     ]
     assert taken_back
     assert all(turn.calls or turn.answer for turn in taken_back)
-    assert any(pattern("dismiss_why_says").search(turn.thought or "") for turn in taken_back)
+    assert any(any(found_in("dismiss_why_says", turn.thought or "")) for turn in taken_back)
 
 
 def test_unknown_options_are_refused() -> None:

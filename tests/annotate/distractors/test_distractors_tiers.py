@@ -118,7 +118,7 @@ def test_neighbours_take_turns_over_the_queries() -> None:
     found = near_pages(
         task,
         lambda asked, k: [lists[query][:k] for query in asked],
-        str,
+        lambda numbers: list(map(str, numbers)),
         kind="bm25",
         method="bm25",
         depth=3,
