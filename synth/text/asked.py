@@ -39,7 +39,7 @@ _YOU = (
 )
 _PARTICIPLE = (
     r"(?:[a-z]{2,}ed|given|written|built|made|held|known|kept|sent|found|put|run|read|set|driven|shown|taken|"
-    r"drawn|hidden|spoken|chosen|split|bound)"
+    r"drawn|hidden|spoken|chosen|split|bound|available|accessible|visible)"
 )
 _TAIL = (
     r"(?P<tail> (?:if|when|unless|while|before|after|during|for|by default|until|at|on|in|as|under|through)\b"
@@ -60,7 +60,7 @@ _IF = re.compile(
     rf"(?:the |an? )?{_X}{_OF_KIND}(?P<tail> [^,;:()]*)?\."
 )
 _PASSIVE = re.compile(
-    r"(?P<s>[A-Z][^,;:()]*?) (?P<be>is|are|can be|may be|must be|should be|will be) "
+    r"(?P<s>[A-Z][^,;:()]*?) (?P<be>is|are|was|were|can be|may be|must be|should be|will be) "
     rf"(?P<adverb>[a-z]+ly |also |always )?(?P<done>{_PARTICIPLE}) "
     rf"(?P<prep>in|to|under|at|into|on|from|by|with|as|against) (?:the |an? )?{_X}{_OF_KIND}{_TAIL}\."
 )
@@ -337,6 +337,9 @@ def _inside(s: str) -> str:
 _ARTICLES = frozenset("The A An All Each Every Most".split())
 
 
+_DATE = re.compile(r"(?:(?:\d{1,2} )?[A-Z][a-z]+ (?:\d{1,2},? )?)?(?:1[5-9]|20)\d\d")
+
+
 def _passive(match: re.Match[str]) -> AskedSentence | None:
     s, x, prep, done = match["s"], match["x"], match["prep"], match["done"]
     be, adverb, tail = match["be"], match["adverb"] or "", match["tail"] or ""
@@ -347,6 +350,8 @@ def _passive(match: re.Match[str]) -> AskedSentence | None:
         or done in ("used", "based", "called", "known")
     ):
         return None
+    if prep == "by" and re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*", x):
+        return None  # a person, or a program: "who" or "what"?
     aux, _, more = be.partition(" ")
     subject = _inside(s)
     more = f"{more} " if more else ""
@@ -354,6 +359,9 @@ def _passive(match: re.Match[str]) -> AskedSentence | None:
     if prep in _PLACED and kind in (None, "file", "directory") and ("/" in x or kind):
         words = f"{subject} {more}{adverb}{done}{tail}"
         return AskedSentence(f"Where {aux} {words}?", words, x, local=_is_local(s))
+    if prep in ("in", "on") and _DATE.fullmatch(x):
+        words = f"{subject} {more}{adverb}{done}{tail}"
+        return AskedSentence(f"When {aux} {words}?", words, x, local=_is_local(s))
     words = f"{subject} {more}{adverb}{done} {prep}{tail}"
     asks = f"Which {match['kind']}" if match["kind"] else "What"
     return AskedSentence(f"{asks} {aux} {words}?", words, x, local=_is_local(s))

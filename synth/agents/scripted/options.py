@@ -107,7 +107,8 @@ def subject(sentence: Passage, title: str) -> list[str]:
     ("--size", "Timeout Directive", but not "Career" or "Early life"), then the page."""
     terms = [sentence.text.split(" | ", 1)[0]] if is_row(sentence.text) else []
     terms += [found for line in reversed(sentence.parents) if (found := term(line)) is not None]
-    bare, _, kind = sentence.heading.lstrip(_SIGNS).partition(" ")
+    heading = _NUMBER_OF.sub("", sentence.heading.lstrip(_SIGNS))
+    bare, _, kind = heading.removeprefix("The ").partition(" ")
     bare = bare.removesuffix("()")
     is_name = _IDENTIFIER.fullmatch(bare) if not kind else kind[:1].isupper() and " " not in kind
     headed = [bare] if is_name and sentence.heading != title else []
@@ -116,6 +117,8 @@ def subject(sentence: Passage, title: str) -> list[str]:
 
 _SIGNS = "◆◇§¶•■▸ "
 """Signs in front of headings."""
+_NUMBER_OF = re.compile(r"(?:\d+\.)+(?:\d+\.?)? (?=The )")
+""" "21.2.6.8. The kiln-list Command\""""
 _UNIT = re.compile(r"\s?(?:%|(?:square |cubic |sq )?[^\W\d_]+²?)")
 _NAME = re.compile(r"[A-Z][\w'’.-]*(?:\s+(?:(?:of|the|de|von|van|and)\s+)*(?:[A-Z][\w'’-]*|\d+))*")
 _CODE = re.compile(r"\"[^\"]{1,80}\"|“[^”]{1,80}”|`[^`]{1,80}`|\b\w+(?:[._]\w+)+(?:\(\))?|--?[a-z][\w-]+")

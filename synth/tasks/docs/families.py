@@ -237,7 +237,7 @@ class Items:
                 if (
                     self._gaps
                     and is_gap(edge.value)
-                    and "\n" not in quote
+                    and self._is_sentence(quote)
                     and _english(quote)
                     and not leaks(quote.replace(edge.value, " ", 1), edge.value)
                 ):

@@ -10,6 +10,7 @@ from synth.agents.scripted.choosing import is_end
 from synth.agents.scripted.matching import likeness, same_name, similarity
 from synth.agents.scripted.options import Option, holds, listed_with, of_other_kinds, options_in, subject, term
 from synth.agents.scripted.options import names as names_it
+from synth.agents.scripted.pages.evidence import overlaps, passage
 from synth.agents.scripted.pages.gold_reading import STATED
 from synth.agents.scripted.pages.gold_results import FITS, GoldResults
 from synth.agents.scripted.pages.shared import shared_by
@@ -21,7 +22,7 @@ from synth.environments.passages import Passage
 from synth.environments.shown import Hit
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop
-from synth.text.words import fold, words
+from synth.text.words import fold
 
 _WHOLE_PAGES = frozenset(("page", "module", "index"))
 """Kinds of things that a whole document is about: a link to any place in it leads to them."""
@@ -179,6 +180,7 @@ class PageGoldChooser(GoldResults):
     def _option(self, hop: Hop, name: str, document: SeenDocument) -> Option | None:
         here = hop.evidence.document_id == document.document
         stated_at = next((s for s in document.sentences() if here and self._is_evidence(hop, s)), None)
+        whole = passage(hop.evidence.quote, list(document.sentences())) if here else []
         best: tuple[float, Option] | None = None
         for sentence in document.sentences():
             option = self._gold_option(hop, sentence)
@@ -186,7 +188,7 @@ class PageGoldChooser(GoldResults):
                 continue
             if self.says is None and not here and option.document is None:
                 continue  # another manual page has an option of that name, too
-            stated = here and self._is_evidence(hop, sentence)
+            stated = here and (self._is_evidence(hop, sentence) or any(sentence is one for one in whole))
             if not stated and self.says is not None and self.says(sentence.text, hop.relation, hop.forward) is False:
                 continue  # it names the right thing and says something else of it
             if self.says is None and here and not stated and document.unread is not None:
@@ -204,7 +206,7 @@ class PageGoldChooser(GoldResults):
     def _is_evidence(self, hop: Hop, sentence: Passage) -> bool:
         """Whether a sentence is the evidence of a hop: another line may hold all its names and say something else."""
         other = self.says is not None and self.says(sentence.text, hop.relation, hop.forward) is False
-        return not other and _overlaps(hop.evidence.quote, sentence.text)
+        return not other and overlaps(hop.evidence.quote, sentence.text)
 
     def _is_target(self, hop: Hop, text: str) -> bool:
         return any(same_name(text, name) for name in (hop.target.name, *hop.target.aliases))
@@ -347,20 +349,6 @@ class PageGoldChooser(GoldResults):
 
 def _document(place: str | None) -> str | None:
     return None if place is None else place.split("#", 1)[0]
-
-
-def _overlaps(quote: str, sentence: str) -> bool:
-    """Whether ``sentence`` is (part of) the quoted evidence, whatever links and line breaks did to either."""
-    left, right = fold(quote), fold(sentence)
-    if not left or not right:
-        return False
-    if "\n" in quote and right == fold(quote.split("\n", 1)[0]):
-        return True  # the term above what is said of it
-    enough = max(3.0, 0.4 * len(left.split()))  # a heading ("The minsane option") is no passage
-    if f" {left} " in f" {right} " or (len(right.split()) >= enough and f" {right} " in f" {left} "):
-        return True
-    a, b = set(words(quote)), set(words(sentence))
-    return len(a & b) >= 0.8 * len(a)
 
 
 @lru_cache(maxsize=32768)  # all that was read is gone through again in each turn
