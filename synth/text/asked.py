@@ -69,10 +69,10 @@ _VERB = re.compile(
     rf"(?:(?P<prep>on|to|for|with|from|into|under|in|at) )?(?:the |an? )?{_X}{_OF_KIND}{_TAIL}\."
 )
 _POINTS = re.compile(
-    r"\b(?:this|these|those|above|below|following|former|latter|here|such|previous|previously|next|however|therefore|"
+    r"\b(?:this|these|those|above|below|followings?|former|latter|here|such|previous|previously|next|however|therefore|"
     r"thus|otherwise|instead|again|still|then|it|its|they|them|their|he|she|him|his|her|my|me|i|section|chapter|figure|"
     r"example|same|another|other|both|now|so|also|there|that way|and/or|one|ones|respectively|latest|newest|"
-    r"the new|the current|further|more)\b",
+    r"the new|the current|further|more|resulting|respective|corresponding)\b",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(r"(?:(?:The|An?|All|Each|Every|Most) )?[\w./$@-]+(?: [\w./$@-]+){0,8}")
@@ -88,6 +88,7 @@ _OPENS_NO_SUBJECT = re.compile(
 )
 _SIGNS = (
     ("option", re.compile(r"--?[A-Za-z][\w-]*(?:=\S*)?")),
+    ("command", re.compile(r"[a-z][\w.-]*\([1-9]\)")),
     ("function", re.compile(r"[A-Za-z_][\w.]*\(.*\)")),
     ("environment variable", re.compile(r"\$?[A-Z][A-Z\d]*_[A-Z\d_]+")),
     ("file", re.compile(r"[\w./~*-]*\w\.(?:conf|cfg|ini|toml|json|ya?ml|lock|txt|xml|py|sh|html?|md|list)")),

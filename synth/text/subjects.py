@@ -200,7 +200,7 @@ def _stated(match: re.Match[str]) -> Statement | None:
     lowered = re.fullmatch(r"[a-z-]+(?: [a-z-]+)*", rest) is not None or (plural and not rest)
     if not article and re.fullmatch(r"[A-Z][a-z]+(?:-[a-z]+)*", words[0]) and lowered:
         name = name[0].lower() + name[1:]
-    definite = article == "The" and not kind and all(_plain(word) for word in words)
+    definite = article == "The" and not kind and all(re.fullmatch(r"[a-z]+(?:-[a-z]+)*", word) for word in words)
     return Statement(name, kind, verb, match["rest"], plural=plural, definite=definite)
 
 

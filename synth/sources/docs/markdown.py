@@ -18,6 +18,9 @@ _ATTRIBUTES = re.compile(r"\s*\{(?::\s*|\s*(?=[#.]))(?:#(?P<id>[\w-]+))?[^{}]*\}
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
+_OF_INLINE = re.compile(r"^\{:?(?: ?[.#][\w-]+)+ ?\}")
+
+
 def parse_markdown(text: str) -> Parsed:
     """Read a page. A YAML front matter gives ``title``, ``date`` and ``license`` and is not part of the text.
 
@@ -35,6 +38,8 @@ def parse_markdown(text: str) -> Parsed:
     for child in itertools.chain.from_iterable(token.children or () for token in tokens):
         if child.type == "code_inline":
             child.content = _LANGUAGE.sub("", child.content)
+        elif child.type == "text":  # what Python-Markdown reads as attributes of the code or link in front
+            child.content = _OF_INLINE.sub("", child.content)
     seen: dict[str, int] = {}
     for token, inline in itertools.pairwise(tokens):
         if token.type == "heading_open":

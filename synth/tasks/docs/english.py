@@ -268,13 +268,15 @@ def _nominal(text: str) -> str | None:
         or _FINITE.search(" ".join(head))
     ):
         return None
-    if re.search(
-        r" \w+ed(?: (?:out|up|off|down))?$| (?:did|had|could|would) | \w+ed (?:out|off|down) (?:while|when)\b", text
-    ):
+    if _PAST.search(text):
         return None  # "A connection attempt to a host timed out", "The server did not send any data"
     return f"that is {text[0].lower()}{text[1:]}"
 
 
+_PAST = re.compile(
+    r" \w+ed(?: (?:out|up|off|down))?$| (?:did|had|could|would|needs? to|must be) "
+    r"| \w+ed (?:out|off|down) (?:while|when)\b"
+)
 _DANGLING = re.compile(
     r"\b(?:this|these|those|above|below|following|former|latter|here|aforementioned"
     r"|respectively|previous section|previously|"

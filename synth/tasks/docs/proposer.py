@@ -27,7 +27,7 @@ from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.gate import Gate
 from synth.tasks.docs.joined import JOINED, Joined
-from synth.tasks.docs.ranks import RANKS, SHAPES, Candidate, Rank, order
+from synth.tasks.docs.ranks import RANKS, SHAPES, Candidate, Rank, order, rank_of_walk
 from synth.tasks.docs.shapes import Shapes
 from synth.tasks.docs.spoken import answered, on_page, statement_question
 from synth.tasks.docs.wording import Words
@@ -161,6 +161,9 @@ class DocsProposer:
             made = self.shapes.propose(index, int(generator.integers(1 << 32)))
             if isinstance(made, Rejection):
                 return made
+            if rank_of_walk(made.draft.walk) != candidate.rank:
+                failure = Failure(Reason.UNNATURAL, f"{made.draft.shape}: another rank asks it")
+                return _rejection(index, made.draft.split, failure, made.draft.question)
             details = details_with(made.draft.details, ranked)
             return Proposed(made.draft.model_copy(update={"details": details}), made.checks)
         split = candidate.split

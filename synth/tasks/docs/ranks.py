@@ -17,10 +17,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from synth.lexicon.reading import document_words
 from synth.schemas.row import Split
+from synth.schemas.tasks import Walk
 from synth.tasks.docs.families import Item
 
-__all__ = ["RANKS", "SHAPES", "Candidate", "Rank", "order", "rank_of"]
+__all__ = ["RANKS", "SHAPES", "Candidate", "Rank", "order", "rank_of", "rank_of_walk"]
 
 Rank = Literal["good", "fair", "gap"]
 RANKS: tuple[Rank, ...] = get_args(Rank)
@@ -32,8 +34,17 @@ _ENOUGH = 400
 """Candidates of a family beyond which it comes no more often."""
 _WEIGHTS = {SHAPES: 2.0, "via": 6.0, "within": 4.0, "pair": 2.0}
 """How gladly each family is asked, beside others of its rank."""
+_VALUES = frozenset(("text", "number", "date", "year", "quantity"))
 _DRAWS = 4
 """Draws of the shapes for each fact: two facts meet in more than one question."""
+
+
+def rank_of_walk(walk: Walk) -> Rank:
+    """Of a question of the shapes: what is sought by a value is asked for where a manual's readers do ("Which option
+    defaults to 5?"), and hardly by what stands in a column ("Which package has size 183?")."""
+    known = document_words().relations
+    by_value = any(hop.source.kind in _VALUES and hop.relation not in known for hop in walk.hops)
+    return "fair" if by_value else "good"
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,7 @@ class Candidate:
     rank: Rank
     split: Split | None
     item: Item | None
-    """None: whatever the shapes draw, whose walk decides the split."""
+    """None: whatever the shapes draw, whose walk decides the split; of another rank it is dropped."""
 
 
 def rank_of(family: str) -> Rank:
@@ -75,7 +86,7 @@ def order(
         for split in sorted(items.keys() | facts.keys()):
             families = {name: of for name, of in sorted(items.get(split, {}).items()) if rank_of(name) == rank}
             sizes = {name: len(of) for name, of in families.items()}
-            if rank == "good" and facts.get(split, 0):
+            if rank != "gap" and facts.get(split, 0):
                 sizes[SHAPES] = facts[split]
             shares = {name: min(size, _ENOUGH) ** 0.5 * _WEIGHTS.get(name, 1.0) for name, size in sizes.items()}
             whole = sum(shares.values())

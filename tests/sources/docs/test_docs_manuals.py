@@ -135,6 +135,11 @@ def test_attributes_of_a_heading_are_no_part_of_it() -> None:
     assert found == [("Beds", ("beds",)), ("bed-size", ("size",)), ("Tulips", ("red",)), ("Use {name}", ("use-name",))]
 
 
+def test_attributes_behind_code_are_no_text() -> None:
+    page = parse_markdown("Labels: `needs-rain`{ .label .pending } and `sun`{: .label} but {garden} and a set {1, 2}.")
+    assert page.text == "Labels: needs-rain and sun but {garden} and a set {1, 2}."
+
+
 def test_a_list_inside_an_entry_is_of_that_entry(corpus: Any) -> None:
     assert found(corpus, "depth", "dig.html") is None
 

@@ -13,10 +13,11 @@ import synth
 from synth.dataset.stats import stats
 from synth.errors import BuildError
 from synth.identity import derive_generator
-from synth.schemas.tasks import QuestionRank
+from synth.schemas.documents import Evidence
+from synth.schemas.tasks import Hop, Node, QuestionRank, Walk
 from synth.tasks.docs.families import Item
 from synth.tasks.docs.proposer import DocsProposer, Proposed
-from synth.tasks.docs.ranks import RANKS, order, rank_of
+from synth.tasks.docs.ranks import RANKS, order, rank_of, rank_of_walk
 
 PAGES = {
     "kiln.html": "<h1>Kiln</h1><p>A sagger is a box of clay that shields the glaze of a pot from the flames.</p>"
@@ -99,6 +100,19 @@ def test_no_template_and_no_answer_crowds_out_others() -> None:
         found = order({"train": {"described": [*many, *few]}}, {}, ["good"], derive_generator(seed, "o"))
         firsts.update(one.item.label for one in found[:10] if one.item)
     assert firsts["type"] > firsts["default"] > 0
+
+
+@pytest.mark.parametrize(
+    ("relation", "by_value", "rank"), [("default", True, "good"), ("size", True, "fair"), ("size", False, "good")]
+)
+def test_what_is_sought_by_a_number_in_a_column_goes_down(relation: str, by_value: bool, rank: str) -> None:
+    """ "Which option defaults to 5?" is asked, "Which option has size 5?" hardly, "What is the size ...?" again is."""
+    thing = Node(id="trees.html#ash", name="--ash", kind="option", document_id="trees.html")
+    value = Node(id="5", name="5", kind="number")
+    source, target = (value, thing) if by_value else (thing, value)
+    said = Evidence(document_id="trees.html", start=0, end=9, quote="--ash | 5")
+    hop = Hop(source=source, target=target, relation=relation, forward=not by_value, evidence=said, cue="5")
+    assert rank_of_walk(Walk(shape="composition", hops=(hop,))) == rank
 
 
 def test_families_have_a_rank() -> None:
