@@ -43,9 +43,14 @@ def _likely(intent: str, thought: str) -> list[re.Pattern[str]]:
     return [_pattern(text) for text, pieces in _landmarks(intent) if any(piece in thought for piece in pieces)]
 
 
+_SENTENCES = re.compile(r"[.?!:] |\" ")
+"""Where one sentence ends and another begins."""
+
+
 def is_said(intent: str, thought: str) -> bool:
-    """Whether all of ``thought`` is a phrasing of ``intent``."""
-    return any(pattern.fullmatch(thought) for pattern in _likely(intent, thought))
+    """Whether all of ``thought`` is one phrasing of ``intent``: a name that runs over several sentences is none."""
+    found = (match for pattern in _likely(intent, thought) if (match := pattern.fullmatch(thought)) is not None)
+    return any(not any(_SENTENCES.search(name) for name in match.groups() if name) for match in found)
 
 
 def found_in(intent: str, thought: str) -> Iterator[re.Match[str]]:

@@ -65,7 +65,6 @@ _OBVIOUS = frozenset(
             "next_clue",
             "next_noun",
             "check_condition",
-            "return",
         ),
         *(
             "search_name",
@@ -111,7 +110,7 @@ _SILENCE = (0.0, 0.45, 0.9)
 """By manner, the share of them that is left out."""
 _APART = "; "
 """Between the names of a note about several (``members``): no name holds it."""
-NOTES = ("found", "candidate", "candidate_next", "candidate_read", "confirm", "dismiss", *_SET_NOTES)
+NOTES = ("found", "candidate", "candidate_next", "candidate_read", "confirm", "dismiss", "return", *_SET_NOTES)
 
 
 _LONGEST = (240, 2_400)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -58,8 +59,8 @@ class State:
     """(clue, key) -> what the clue asks of each member, as read; None where it was looked for and not found."""
     postponed: set[int] = field(default_factory=set)
     """Clues that led nowhere so far: others on the same unknown are tried first."""
-    member: Value | None = None
-    """The member that is looked at."""
+    member: tuple[int, Value] | None = None
+    """The member that is looked at, and the clue that asks something of it."""
 
     def open_clue(self) -> int | None:
         """The first clue that is not settled and whose source is known; None when all are settled.
@@ -167,10 +168,14 @@ class State:
         number = self.open_clue()
         if intent == "dismiss":
             self._dismiss(number, name)
+        elif intent == "return" and number is not None:
+            self._readmit(number, name)
         elif intent == "postpone" and number is not None:
             self.postponed.add(number)
-        elif number is not None and self.reading.clues[number].every:
+        elif number is not None and self.reading.clues[number].every and self._is_about(number, intent, name):
             self._note_of_set(number, intent, name, turn)
+        elif intent in ("member", "strike", "about", "told"):
+            self._mend_set(intent, name, turn)
         elif number is not None and intent in ("found", "candidate", "candidate_next", "candidate_read", "confirm"):
             clue = self.reading.clues[number]
             if intent != "confirm":
@@ -187,16 +192,51 @@ class State:
         elif intent == "complete":
             self.resolved.add(number)
         elif intent == "about":
-            self.member = self.listed(number, name)
+            value_ = self.listed(number, name)
+            self.member = None if value_ is None else (number, value_)
         elif intent == "keep" and (value_ := self.listed(number, name)) is not None:
             self.kept.add((number, key_of(value_)))
         elif intent == "strike" and (value_ := self.listed(number, name)) is not None:
             members.remove(value_)
             self.dismissed.add((number, key_of(value_)))
         elif intent == "told" and self.member is not None:
-            self.told[number, key_of(self.member)] = Value(name, self.place(name), turn)
+            self.told[number, key_of(self.member[1])] = Value(name, self.place(name), turn)
         elif intent == "untold" and (value_ := self.listed(number, name)) is not None:
             self.told[number, key_of(value_)] = None
+
+    def _is_about(self, number: int, intent: str, name: str) -> bool:
+        """Whether a note is about the set that is at work, and not about one that was gone through before."""
+        if intent in ("member", "complete"):
+            return self.lists(number)
+        if intent == "told":
+            return self.member is None or self.member[0] == number
+        if intent == "strike" and not self.lists(number):
+            return False
+        return intent not in ("strike", "about") or self.listed(number, name) is not None
+
+    def _mend_set(self, intent: str, name: str, turn: int) -> None:
+        """A note about what was settled before: it is put right, and what was built on it is open again."""
+        sets = [n for n, clue in enumerate(self.reading.clues) if clue.every]
+        closed = [n for n in sets if self.lists(n) and n in self.resolved]
+        if intent == "member" and closed:
+            self._note_of_set(closed[-1], intent, name, turn)
+        elif intent == "strike":
+            number = next((n for n in reversed(closed) if self.listed(n, name) is not None), None)
+            if number is not None:
+                self._note_of_set(number, intent, name, turn)
+        elif intent == "about":
+            asked = ((n, self.listed(n, name)) for n in reversed(sets) if not self.lists(n))
+            known = ((n, value) for n, value in asked if value is not None and (n, key_of(value)) in self.told)
+            self.member = next(known, None)
+        elif self.member is not None:
+            number, member = self.member
+            self.told[number, key_of(member)] = Value(name, self.place(name), turn)
+
+    def look_again(self, read: Collection[str]) -> None:
+        """What was not found of members is open again for those whose pages were ``read`` since."""
+        for number, key in [known for known, value in self.told.items() if value is None]:
+            if key.split("#", 1)[0] in read:
+                del self.told[number, key]
 
     def listed(self, number: int, name: str) -> Value | None:
         """The member of that name, of the set that a clue lists or asks about."""
@@ -216,6 +256,20 @@ class State:
             gone = number, place.split("#", 1)[0] if place else fold(name)
             self.dismissed.add(gone)
             self.unlinked.add(gone)
+
+    def _readmit(self, number: int, name: str) -> None:
+        """What was put aside for a clue is looked at again."""
+        gone = {(number, fold(name)), *((number, place) for place in self._places(name))}
+        self.dismissed -= gone
+        self.unlinked -= gone
+        self.postponed.discard(number)
+
+    def _places(self, name: str) -> set[str]:
+        """All pages that ``name`` may mean."""
+        seen = self.seen
+        pages = {one.document for one in seen.documents.values() if same_name(one.title, name)}
+        pages |= {hit.document for hit in seen.hits() if same_name(hit.title, name)}
+        return pages | {item.place.split("#", 1)[0] for _, item in seen.links() if fold(item.anchor) == fold(name)}
 
     def _drop(self, unknown: int) -> list[int]:
         """Forget an unknown and all that was built on it; gives the clues that lead to it."""
@@ -263,5 +317,6 @@ def state_of(reading: Reading, history: History, seen: Seen | None = None) -> St
         for intent, name in read_notes(step.turn.thought or "", texts):
             state.note(intent, name, turn)
         state.seen.take(step)
+        state.look_again({one.document for one in state.seen.documents.values() if one.turns[-1] == turn})
         texts += [_plain(result.content) for result in step.results]
     return state

@@ -7,7 +7,7 @@ were not looked up.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from synth.environments.observed import observe
 from synth.environments.passages import Passage
 from synth.environments.rendering import plain
 from synth.lexicon.reading import phrases
+from synth.schemas.tasks import Hop, Node
 from synth.text.words import same_words, words_of
 
 __all__ = ["turns_in_sight"]
@@ -65,14 +66,25 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
     for name in (task.answer, *task.answer_aliases, hops[-1].target.name):
         if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts):
             thoughts = Thoughts(task.question, generator, terse=False)
-            passage = next((p for p in view.stated.get(len(hops) - 1, ()) if words_of(name) in words_of(p.text)), None)
-            passage = passage or next(iter(view.stated.get(len(hops) - 1, ())), None)
-            if passage is None:
+            passages = [_stating(view, number, name) for number, hop in enumerate(hops) if _is_answer(hop.target, hops)]
+            if None in passages:
                 return  # an answer without what it rests on teaches nothing
-            _quote(thoughts, passage)
+            for passage in [one for at, one in enumerate(passages) if one not in passages[:at]]:
+                _quote(thoughts, passage)
             thoughts.add("answer", answer=name)
             yield Turn(thought=thoughts.text(), answer=name)
             return
+
+
+def _is_answer(node: Node, hops: Sequence[Hop]) -> bool:
+    """Whether a hop leads to what the last one leads to: all conditions on the answer count."""
+    return node.id == hops[-1].target.id
+
+
+def _stating(view: EvidenceView, number: int, name: str) -> Passage | None:
+    """The passage that states a hop, one with the answer in it first."""
+    stated = view.stated.get(number, ())
+    return next((p for p in stated if words_of(name) in words_of(p.text)), next(iter(stated), None))
 
 
 def _links(point: Point, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
@@ -238,8 +250,11 @@ def _read_answer(point: Point, view: EvidenceView, generator: np.random.Generato
     if name is None:
         return
     thoughts = Thoughts(task.question, generator, terse=False)
-    if quotable(fact.text):
-        thoughts.add("g_quote", quote=fact.text)
+    others = [_stating(view, number, name) for number, hop in enumerate(hops[:-1]) if _is_answer(hop.target, hops)]
+    if None in others:
+        return
+    for text in dict.fromkeys(one.text for one in (*others, fact) if one is not None and quotable(one.text)):
+        thoughts.add("g_quote", quote=text)
     thoughts.add("answer", answer=name)
     yield Turn(thought=thoughts.text(), answer=name)
 

@@ -22,7 +22,7 @@ def plan_turns(point: Point, generator: np.random.Generator, *, patience: int) -
     sure = ToolTeacherConfig(detour=0.0, verify=0.0, parallel=0.0, patience=patience)
     tools = {call.name for call in point.recorded.calls}
     builder = _builder(point, generator)
-    if builder.failed():
+    if any(builder.meant(call) for call in builder.failed()):
         yield next_turn(builder, sure)  # nothing is known of what a call would have come to that got no answer
         return
     if builder.attempts():
@@ -35,7 +35,7 @@ def plan_turns(point: Point, generator: np.random.Generator, *, patience: int) -
         if planned.tool in tools and builder.view.arguments(number) is not None and not builder.was_refused(number):
             yield _builder(point, generator).call(number)
             break
-    yield next_turn(_builder(point, generator), sure)
+    yield next_turn(_builder(point, generator), sure, retries=False)
     fact = builder.fact()
     if fact is not None:
         yield _builder(point, generator).ask(fact)

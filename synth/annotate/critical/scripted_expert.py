@@ -9,7 +9,7 @@ and is as often wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from pydantic import Field
@@ -23,7 +23,8 @@ from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.players import gold_planner, scripted_policy, world_lexicon
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
-from synth.agents.scripted.state import State, Value, state_of
+from synth.agents.scripted.set_questions import SetQuestions
+from synth.agents.scripted.state import State, Value, key_of, state_of
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.contract import Point
 from synth.annotate.critical.in_sight import turns_in_sight
@@ -65,15 +66,14 @@ class ScriptedExpert:
     def propose(self, point: Point, n: int, generator: np.random.Generator) -> tuple[Turn, ...]:
         """At most ``n`` turns, the likeliest first."""
         kept: dict[str, Turn] = {}
-        known = {action_key(point.recorded, point.prompt.tools)}
+        recorded = action_key(point.recorded, point.prompt.tools)
         for turn in self._all(point, generator):
             if len(kept) >= n:
                 break
             turn = _numbered(turn, point.step)
             key = action_key(turn, point.prompt.tools)
-            if key in known or (not turn.calls and turn.answer is None):
+            if key == recorded or key in kept or (not turn.calls and turn.answer is None):
                 continue
-            known.add(key)
             history, computed = (*point.history, Step(turn=turn)), answer_is_computed(point.task)
             loose = ungrounded(point.prompt, history, start=point.step, computed=computed)
             knows = self._config.skill is None
@@ -90,7 +90,7 @@ class ScriptedExpert:
             return
         reading = read_task(point.task)
         for number in range(self._config.tries):
-            for again in (False, True):
+            for again in (True, False):
                 own = np.random.default_rng(int(generator.integers(2**63)))
                 config = TeacherConfig(
                     verify=float(number % 2),
@@ -119,11 +119,13 @@ class ScriptedExpert:
         back what was settled wrongly, and reads what is open as if for the first time. None when there is nothing to
         think again about, or nothing that was read speaks against what was settled."""
         state = state_of(reading, point.history)
-        _readmit(point.task, state)
+        back = _readmit(point.task, state)
         planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools, self._says)
         said = state.seen.thoughts
         planner.thoughts = Thoughts(point.task.question, generator, terse=False, earlier=said)  # a correction says why
         planner.explains = True
+        if back is not None:
+            planner.note("return", back)
         if not again:
             return planner.turn()
         unknown = next((unknown for unknown in sorted(state.values) if _doubtful(state, point.task, unknown)), None)
@@ -132,7 +134,7 @@ class ScriptedExpert:
             if not planner.objects(unknown, (right.target.document_id or "").partition("/")[0]):
                 return None
             planner.note("dismiss", state.values[unknown].name)
-        elif point.task.environment == "graph":
+        elif not _mend_sets(state, point.task, planner) and point.task.environment == "graph":
             return None  # facts say the same when they are read again
         planner.noted = True
         return planner.turn()
@@ -158,20 +160,103 @@ def _doubtful(state: State, task: Task, unknown: int) -> bool:
     return stated or value.document in (seen.listed or seen.documents)
 
 
+def _mend_sets(state: State, task: Task, planner: SetQuestions) -> bool:
+    """Open again what was settled wrongly of sets, where what was read tells: who was put on a list without reason,
+    who was left out of it, what was noted of a member. Whether there was anything of the kind."""
+    texts = [fold(said.text) for document in state.seen.documents.values() for said in document.sentences()]
+    behind: dict[int, list[Hop]] = {}
+    for number, hop in _behind(task):
+        if state.reading.clues[number].every:
+            behind.setdefault(number, []).append(hop)
+    mended = False
+    for number, hops in sorted(behind.items()):
+        quotes = [(hop, fold(hop.evidence.quote)) for hop in hops]
+        read = [hop for hop, quote in quotes if quote and any(quote in text for text in texts)]
+        if not state.lists(number):
+            mended |= _mend_told(state, number, hops, read)
+            continue
+        others = [n for n in behind if n != number and _target(state, n) == _target(state, number)]
+        if not others:
+            mended |= _mend_list(state, number, hops, read, planner)
+        elif number in state.resolved:
+            for n in others:
+                mended |= _mend_sifted(state, number, n, hops, behind[n])
+    return mended
+
+
+def _target(state: State, number: int) -> int:
+    return state.reading.clues[number].target
+
+
+def _mend_told(state: State, number: int, hops: Sequence[Hop], read: Sequence[Hop]) -> bool:
+    """What was not found of members that have it, and what was noted although what was ``read`` says otherwise."""
+    wrong = []
+    for asked, key in state.told:
+        told = state.told[asked, key]
+        known = hops if told is None else read
+        own = [hop for hop in known if key in (hop.source.id, hop.source.document_id, fold(hop.source.name))]
+        if asked == number and own and (told is None or not any(_means(hop, told) for hop in own)):
+            wrong.append((asked, key))
+    for one in wrong:
+        del state.told[one]
+    return bool(wrong)
+
+
+def _mend_list(state: State, number: int, hops: Sequence[Hop], read: Sequence[Hop], planner: SetQuestions) -> bool:
+    """Members that what was read speaks against are struck; where one is missing, the list is open again."""
+    members = state.members.get(_target(state, number), [])
+    kind = (hops[0].target.document_id or "").partition("/")[0]
+    struck = False
+    for value in [one for one in members if not any(_means(hop, one) for hop in hops)]:
+        if planner.disputes(number, value, kind):
+            planner.note("strike", value.name)
+            struck = True
+    if number not in state.resolved or all(any(_means(hop, value) for value in members) for hop in read):
+        return struck
+    state.resolved.discard(number)
+    return True
+
+
+def _mend_sifted(state: State, number: int, other: int, hops: Sequence[Hop], sifting: Sequence[Hop]) -> bool:
+    """Of a list that a further condition sifts: who meets it and was struck is listed again, who does not and was kept
+    is tested again."""
+    members = state.members.get(_target(state, number), [])
+    kept = [value for value in members if (other, key_of(value)) in state.kept]
+    wrong = {(other, key_of(value)) for value in kept if not any(_means(hop, value) for hop in sifting)}
+    state.kept -= wrong
+    both = [hop for hop in hops if hop.target.id in {one.target.id for one in sifting}]
+    lost = {(number, hop.target.document_id or fold(hop.target.name)) for hop in both} & state.dismissed
+    lost |= {(other, key) for _, key in lost}
+    state.dismissed -= lost
+    if lost:
+        state.resolved.discard(number)
+    return bool(wrong or lost)
+
+
 def _means(hop: Hop, value: Value) -> bool:
     if value.document is not None and value.document in (hop.target.id, hop.target.document_id):
         return True
     return any(same_name(value.name, name) for name in (hop.target.name, *hop.target.aliases))
 
 
-def _readmit(task: Task, state: State) -> None:
-    """What is on the walk may be looked at again, although the policy had put it aside."""
+def _readmit(task: Task, state: State) -> str | None:
+    """What is on the walk may be looked at again, although the policy had put it aside. The name of that which it has
+    to go back to now, if there is any."""
+    back, at = None, state.open_clue()
+    gone, postponed = set(state.dismissed), at in state.postponed
     for clue, hop in _behind(task):
         relation = " ".join(hop.relation.split())
-        names = {fold(f"{relation} ({way})") for way in ("out", "in", "both")} | {hop.evidence.document_id}
+        state.dismissed -= {(clue, fold(f"{relation} ({way})")) for way in ("out", "in", "both")}
+        state.dismissed.discard((clue, hop.evidence.document_id))
         for end in (hop.source, hop.target):
-            names |= {end.id, end.document_id or "", *(fold(name) for name in (end.name, *end.aliases))}
-        state.dismissed -= {(clue, name) for name in names}
+            names = (end.name, *end.aliases)
+            own = {(clue, name) for name in (end.id, end.document_id or "", *(fold(name) for name in names))}
+            if clue == at and own & gone:
+                back = back or next((name for name in names if state.place(name) is not None), None)
+            state.dismissed -= own
+    if back is not None and postponed:
+        state.postponed.discard(at)
+    return back
 
 
 def _numbered(turn: Turn, step: int) -> Turn:
@@ -179,7 +264,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(130)
+@versioned(131)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

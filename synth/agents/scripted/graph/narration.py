@@ -10,8 +10,8 @@ from synth.agents.scripted.choosing import GraphChooser
 from synth.agents.scripted.matching import dangling, quotable, strip
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Far
+from synth.agents.scripted.set_questions import SetQuestions
 from synth.agents.scripted.state import Value
-from synth.agents.scripted.turn_planner import SetQuestions
 from synth.agents.scripted.wording import is_predicate
 from synth.environments.shown import Listed
 from synth.text.lists import listed

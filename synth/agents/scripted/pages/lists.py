@@ -121,6 +121,15 @@ class PagePlanner(CrossChecking):
                 self.note("dismiss", short(document.title))
         return []
 
+    def disputes(self, number: int, value: Value, kind: str) -> bool:
+        if super().disputes(number, value, kind):
+            return True
+        page, (name, _) = self._page_of(value), self.source(self.state.reading.clues[number])
+        if page is None or page.unread is not None or self.chooser.support(number, name, page) is not None:
+            return False
+        self._say_why(number, name, page, "dismiss_why_silent")
+        return True
+
     def _is_listed(self, number: int, name: str, place: str | None) -> bool:
         """Whether a page, a place on one, or a name is on the list; a page is when any place on it is."""
         for value in self._members(self.state.reading.clues[number]):

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from synth.agents.scripted.choosing import PageChooser
 from synth.agents.scripted.matching import content_stems, content_words, short, strip
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.turn_planner import Call, SetQuestions
+from synth.agents.scripted.set_questions import SetQuestions
+from synth.agents.scripted.turn_planner import Call
 from synth.lexicon.reading import phrases
 
 __all__ = ["LongDocuments"]

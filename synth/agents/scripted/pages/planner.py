@@ -154,7 +154,7 @@ class PageReader(Queries):
     def _settle(self, number: int, page: SeenDocument, option: Option) -> list[Call]:
         again = not self._just_read(page)
         if again and page.document != self.seen.current and not self.thoughts.names(short(page.title)):
-            self.thoughts.add("return", title=short(page.title))
+            self.thoughts.add("return", found=short(page.title))
         rivals = listed_with(option)
         places = {item.anchor: item.place for item in option.sentence.links}
         others = self.of_other_kinds(option)

@@ -73,6 +73,12 @@ class Progress:
         pairs = zip(self.last.turn.calls, self.last.results, strict=False)
         return tuple(call for call, result in pairs if result.error == "failure")
 
+    def meant(self, call: ToolCall) -> bool:
+        """Whether it is one that the plan still makes or tries, as it would be made now."""
+        still = [(self.plan.calls[number].tool, self.view.arguments(number)) for number in self.open()]
+        tries = [(self.plan.attempts[n].tool, self.view.arguments_of(self.plan.attempts[n])) for n in self.attempts()]
+        return (call.name, call.arguments) in (*still, *tries)
+
     def was_refused(self, number: int) -> bool:
         """Whether the planned call, as it would be made now, was refused before."""
         planned, arguments = self.plan.calls[number], self.view.arguments(number)

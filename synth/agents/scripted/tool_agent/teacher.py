@@ -35,12 +35,13 @@ class ToolTeacher:
         return Decision(next_turn(TurnBuilder(self._task, prompt, history, generator, view), self._config))
 
 
-def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
-    """What the teacher does next."""
+def next_turn(builder: TurnBuilder, config: ToolTeacherConfig, *, retries: bool = True) -> Turn:
+    """What the teacher does next. Without ``retries`` a call that the tool failed on is made again only where the plan
+    makes it: who takes over from another leaves that one's mistakes."""
     if not builder.tools or len(builder.history) >= config.patience:
         return builder.stuck()
     failed = builder.failed()
-    if failed:
+    if failed and (retries or any(builder.meant(call) for call in failed)):
         return builder.retry(failed)
     note = builder.noted()
     if note is not None:
