@@ -86,7 +86,7 @@ _NO_NAMES = frozenset(
     "nb always never possible available supported diagram details information documentation instructions "
     "alice bob carol dave mallory foo bar baz "
     "thanks experience further argument arguments "
-    "operand operands actual created following this that these already yet".split()
+    "operand operands actual created following this that these already yet without".split()
 )
 """Words that name nothing a question could ask for."""
 

@@ -19,6 +19,7 @@ COMMANDS = code_commands("Fire it:\n\n    kiln fire --slow\n    $ kiln list\n   
         ("You can also use --heavy to list all pots by weight.", WEIGHT, "--heavy", False),
         ("Use PotList to sort the pots by weight.", "What do you use to sort the pots by weight?", "PotList", True),
         ("If you are new to clay, use soap.", "What should you use if you are new to clay?", "soap", True),
+        ("KilnDB 2.1 was released in March 2019.", "When was KilnDB 2.1 released?", "March 2019", False),
         ("The server listens on port_7 by default.", "What does the server listen on by default?", "port_7", True),
         ("Static pots are checked against ISO 9001.", "What are static pots checked against?", "ISO 9001", False),
     ],
@@ -38,6 +39,8 @@ def test_a_sentence_is_asked_for_its_word(sentence: str, question: str, answer: 
         "The same hashes are stored in /etc/kiln/shadow.",
         "The password hashes are stored in a safe place of the house.",
         "If you are new to pottery, use this.",
+        "The resulting pots are written to /var/kiln/pots.",
+        "Further information is kept in /var/kiln/pots.",
         "In the evening the hashes are stored in /etc/kiln/shadow.",
     ],
 )

@@ -58,7 +58,7 @@ def kind_of_rows(heading: str, text: str) -> str:
         plain is not None
         and " and " not in kind
         and " or " not in kind
-        and not re.fullmatch(r"(?!file|host|user|path|nick)\w+name", kind)
+        and not re.fullmatch(r"(?!file|host|user|path|nick)\w+name|\w+ional names?", kind)  # "Conventional name"
         and not is_proper(text, heading)
     )
     return group_kind(kind) or (singular(_OF_NAMES.sub("", kind)) if common else "entry")

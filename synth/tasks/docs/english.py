@@ -269,13 +269,13 @@ def _nominal(text: str) -> str | None:
     ):
         return None
     if _PAST.search(text):
-        return None  # "A connection attempt to a host timed out", "The server did not send any data"
+        return None  # "A connection attempt timed out", "The server did not send it", "A client already owns the name"
     return f"that is {text[0].lower()}{text[1:]}"
 
 
 _PAST = re.compile(
     r" \w+ed(?: (?:out|up|off|down))?$| (?:did|had|could|would|needs? to|must be) "
-    r"| \w+ed (?:out|off|down) (?:while|when)\b"
+    r"| \w+ed (?:out|off|down) (?:while|when)\b| (?:already|never|always|still|also) [a-z]+s "
 )
 _DANGLING = re.compile(
     r"\b(?:this|these|those|above|below|following|former|latter|here|aforementioned"

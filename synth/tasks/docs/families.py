@@ -319,7 +319,8 @@ def is_answer(value: str) -> bool:
 
 def is_gap(word: str) -> bool:
     """Whether a word is worth leaving out: of a plain one ("memory", "finished dataset") several would fit."""
-    return re.fullmatch(r"[A-Z]?[a-z]+(?:[ -][a-z]+)*", word) is None
+    opens = word.partition(" ")[0].lower()
+    return opens not in FUNCTION_WORDS | {"without"} and re.fullmatch(r"[A-Z]?[a-z]+(?:[ -][a-z]+)*", word) is None
 
 
 def is_value(edge: Edge) -> bool:

@@ -16,6 +16,12 @@ __all__ = ["Gate"]
 
 _OF_PROSE = ("subject", "plain")
 """Families whose answer is what a sentence speaks of."""
+_IN_PLACE = re.compile(
+    r"(?:line|step|part|phase|item|row|column|figure|table|listing|example|note) \d+"
+    r"|(?:final|first|second|third|last|next|previous|following|above|following|resulting|other) .*",
+    re.IGNORECASE,
+)
+"""What only the place in its page tells: "Line 11", "the final operation"."""
 _CUT = re.compile(
     r"\b(?:if|when|where|unless|until|while|as) (?:it is |they are )?(?:set|unset|specified|given|enabled|disabled|"
     r"present|provided|omitted|true|false|defined|needed|necessary|required|applicable|supported|missing|empty|used|found|"
@@ -78,6 +84,8 @@ class Gate:
         named = draft.answer_kind == "entity" or draft.surface.partition("/")[0] in _OF_PROSE
         if named and not draft.answer_parts and not answer.startswith("-") and _NO_NAME.fullmatch(answer):
             return f"{answer!r} names nothing"
+        if draft.surface.partition("/")[0] in (*_OF_PROSE, "told") and _IN_PLACE.fullmatch(answer):
+            return f"{answer!r} is told by its place"
         if draft.surface.partition("/")[0] in _OF_PROSE:
             return self._unnamed(answer, defined=question.startswith("What do you call "))
         return None

@@ -90,7 +90,7 @@ _GOES_ON_OF_IT = re.compile(
     rf"|\band (?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))}) (?:the|an?|its|no|all)\b"
 )
 _ARE_KIND = re.compile(
-    r"(?!not |only |also |then |just |always |often |[a-z]+(?:ed|ly|ing) )"
+    r"(?!not |only |also |then |just |always |often |sometimes |never |now |[a-z]+(?:ed|ly|ing) )"
     r"(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
     r"(?:people|(?!as |is |was |has )[a-z]+s) (?:that|which|who|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"
 )
@@ -137,7 +137,7 @@ _SAYS_LITTLE = re.compile(
     r"when|where|how|why)\b"
 )
 _VAGUE = frozenset(
-    "way aspect part thing reason kind sort result approach area case matter point term concept feature".split()
+    "way aspect part thing use reason kind sort result approach area case matter point term concept feature".split()
 )
 _PREPOSITIONS = frozenset("against via upon without among between per toward towards during".split())
 _PRAISE = frozenset(

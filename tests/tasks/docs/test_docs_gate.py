@@ -293,3 +293,9 @@ def test_set_is_an_order_before_attributes() -> None:
     assert clause("Set when the plate of the cook is warm.", "x", "code") == (
         "that is set when the plate of the cook is warm"
     )
+
+
+@pytest.mark.parametrize(("answer", "flawed"), [("Line 11", True), ("final operation", True), ("drying rack", False)])
+def test_what_its_place_alone_tells_is_no_answer(proposer: Any, answer: str, flawed: bool) -> None:
+    draft: Any = _Draft("According to “Doors”, what dries the plates of the cook?", answer, surface="told/dries")
+    assert (Gate(proposer.corpus).flaw(draft) is not None) is flawed
