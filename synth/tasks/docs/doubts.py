@@ -19,7 +19,9 @@ NOUNS = frozenset(
     """.split()
 )
 """Verbs that are nouns as well: "read and write operations"."""
-_OPENS = NOUNS | frozenset("guide cover scale increment form plot measure step color colour sample base range".split())
+_OPENS = NOUNS | frozenset(
+    "free guide cover scale increment form plot measure step color colour sample base range".split()
+)
 _LOOKS_FOR = frozenset("search test check look wait listen watch".split())
 """Behind these a preposition says nothing: "Search for files", where "Name for output map" has no verb."""
 _HOLDERS = frozenset(

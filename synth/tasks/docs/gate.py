@@ -18,7 +18,7 @@ _OF_PROSE = ("subject", "plain")
 """Families whose answer is what a sentence speaks of."""
 _IN_PLACE = re.compile(
     r"(?:line|step|part|phase|item|row|column|figure|table|listing|example|note) \d+"
-    r"|(?:final|first|second|third|last|next|previous|following|above|following|resulting|other) .*",
+    r"|(?:final|first|second|third|last|next|previous|following|above|resulting|other) .*",
     re.IGNORECASE,
 )
 """What only the place in its page tells: "Line 11", "the final operation"."""
@@ -38,7 +38,9 @@ _POINTS = re.compile(
     r"|\b(?:is|are|was|can|may|will) then\b|\bin (?:this|that) (?:case|way|manner)\b"
 )
 """What leans on a sentence that the question does not have: "another extension", "the first area", "if x is"."""
-_SIGNS = re.compile(r"\b[A-Z]\.[A-Z]\?$| [+&/|] |\"\(?\)?\"|(?<=[a-z]): (?=[a-z])|\b(?:TODO|FIXME|TBD|XXX)\b")
+_SIGNS = re.compile(
+    r"[a-z]\.\?$|\b[A-Z]\.[A-Z]\?$| [+&/|] |\"\(?\)?\"|(?<=[a-z]): (?=[a-z])|\b(?:TODO|FIXME|TBD|XXX)\b"
+)
 _NO_NAME = re.compile(
     r".* [—–|+=&] .*|[A-Za-z]|.*\bdocumentation$|.* (?:options|commands|settings|switches|parameters|arguments|flags)"
     r"|.*[.?!:;]$|(?:\S+ ){7,}\S+|[a-z]+(?:_[a-z]+)*=\S*[:;,]\S*",

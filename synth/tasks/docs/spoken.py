@@ -85,12 +85,13 @@ _GOES_ON = re.compile(
 """Where a sentence goes on with something else than what it says of its subject."""
 _PARTS = re.compile(r"^(?:an?|the) (?:[\w-]+ ){1,4}?[\w-]+, ")
 _GOES_ON_OF_IT = re.compile(
-    r"\band (?:can|may|must|should|will|is|has|does|cannot)\b"
+    r"\band (?:can|may|must|should|will|is|was|has|does|cannot)\b"
     rf"|, and (?:[a-z]+ly |also )?(?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))})\b"
     rf"|\band (?:{'|'.join(sorted(THIRD_PERSON - PLURAL_NOUNS))}) (?:the|an?|its|no|all)\b"
 )
 _ARE_KIND = re.compile(
     r"(?!not |only |also |then |just |always |often |sometimes |never |now |[a-z]+(?:ed|ly|ing) )"
+    r"(?!(?:run|set|built|made|given|kept|held|found|read|written|sent|put|shown|known|taken|done) )"
     r"(?:(?!(?:to|with|in|by|for|of|from|on|and|or|only) )[a-z-]+ ){0,3}"
     r"(?:people|(?!as |is |was |has )[a-z]+s) (?:that|which|who|of|for|in|with|whose|to|from|between|made|[a-z]+ed)\b"
 )
