@@ -20,14 +20,14 @@ class CriticalConfig(Row):
     candidate of the run, up to ``max_pairs`` continuations per side, one error for the whole trajectory."""
     steps: int = Field(default=2, ge=1, le=100)
     """From the first deviation: verified steps of a run at most. Those behind the first are recoveries. A second step
-    brings a quarter more pairs for a seventh more turns of the policy; what is right there is often the same action,
+    brings a fifth more pairs for a twelfth more turns of the policy; what is right there is often the same action,
     against another mistake."""
     samples: int = Field(default=2, ge=1, le=16)
     """From the first deviation: continuations per side. The better side must succeed in all of them and the worse in
     none, which at equal rates happens with a chance of at most ``4 ** -samples`` for each alternative tried."""
     second_look: int = Field(default=8, ge=0, le=32)
-    """From the first deviation: where a step has no verified alternative, those beside which the recorded action never
-    succeeded get up to so many continuations per side; 0 = no second look."""
+    """From the first deviation: in a run without a verified step, alternatives beside which the recorded action never
+    succeeded get up to so many continuations per side, until one is verified; 0 = no second look."""
     candidate_error: float = Field(default=0.1, gt=0, lt=0.5)
     """From the first deviation: chance, at equal rates, that an alternative is verified at either look."""
     draws: int = Field(default=4, ge=0, le=64)

@@ -241,8 +241,8 @@ def _slips(history: History, step: int) -> bool:
 
 
 def _look_again(pool: ContinuationPool, config: CriticalConfig, results: list[Result]) -> None:
-    """Go on with what was given up early at steps without a verified alternative, in the same order. The first look's
-    acceptance lies within that of the second, so one error holds for both."""
+    """In a run without a verified alternative, go on with what was given up early, in the same order, until one is
+    verified. The first look's acceptance lies within that of the second, so one error holds for both."""
     if config.second_look < config.samples:
         return
     update = {
@@ -253,10 +253,9 @@ def _look_again(pool: ContinuationPool, config: CriticalConfig, results: list[Re
     }
     longer = config.model_copy(update=update)
     for at, first in enumerate(results):
-        verified = _verified_steps(results)
-        if len(verified) >= config.steps:
+        if _verified_steps(results):
             return
-        if not first.worse and first.comparison.better.step not in verified:
+        if not first.worse:
             results[at] = compare((first.comparison,), pool, longer)[0]
 
 
