@@ -6,8 +6,9 @@ where the tool's owner checks it anyway, and is refused where the check is ours.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -41,7 +42,12 @@ def fits(pattern: str, text: str) -> bool:
 
 def schema_errors(schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
     """What the validator of ``jsonschema`` says of ``value``, with patterns run as above."""
-    return iter(_validator()(schema).iter_errors(value))
+    return iter(_checker(json.dumps(schema)).iter_errors(value))
+
+
+@lru_cache(maxsize=512)
+def _checker(schema: str) -> Any:
+    return _validator()(json.loads(schema))
 
 
 def _is_found(pattern: str, text: str) -> bool:

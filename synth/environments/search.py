@@ -34,7 +34,7 @@ from synth.environments.simulated import SimulatedResults, Simulator
 from synth.retrieval.collections import Divided
 from synth.retrieval.noise import Noise, noisy
 from synth.retrieval.retrievers import FoundDocument, Retriever
-from synth.retrieval.snippets import best_passage
+from synth.retrieval.snippets import best_passage, heavy_terms
 from synth.schemas.documents import Document
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
@@ -57,7 +57,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "21"
+    version: ClassVar[str] = "22"
 
     def __init__(
         self,
@@ -120,6 +120,8 @@ class SearchEnvironment(Environment):
         self._read: Callable[[int], Document] = lru_cache(_CACHED)(documents.row)  # agents read the same ones again
         self.answer: Callable[[str, str, int], str] = lru_cache(_ANSWERED)(self._answer)
         """What the search ``tool`` says to a query, with ``k`` results of the index."""
+        weight: Callable[[str], float] | None = getattr(index, "weight", None)
+        self._terms = lru_cache(_CACHED)(partial(heavy_terms, weight=weight))  # all results of a query ask for them
         self._borders: dict[str, list[tuple[int, int]]] = {}
 
     def _made_tools(self, wanted: Sequence[str]) -> Iterator[ToolSchema]:
@@ -206,8 +208,7 @@ class SearchEnvironment(Environment):
         return None if row is None else self._read(row)
 
     def _passage(self, text: str, query: str) -> str:
-        weight: Callable[[str], float] | None = getattr(self.index, "weight", None)
-        passage = best_passage(text, query, max_chars=self.snippet_size, weight=weight)
+        passage = best_passage(text, self._terms(query), max_chars=self.snippet_size)
         return text[passage.start : passage.end]
 
     def pages(self, document: Document) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ Each is an entry of the registry's table ``rerankers``; ``environment.reranker``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -15,7 +15,7 @@ from synth.errors import InputError
 from synth.identity import versioned
 from synth.retrieval.passages import PASSAGE, Found
 from synth.retrieval.retrievers import Retriever
-from synth.retrieval.snippets import best_passage
+from synth.retrieval.snippets import best_passage, heavy_terms
 from synth.retrieval.tokens import tokenize
 from synth.schemas.described import Described
 
@@ -118,25 +118,26 @@ class Reranked:
         hits = self._inner.search(query, max(k, depth))
         found = [Found(int(hit.document), float(hit.score), getattr(hit, "start", None)) for hit in hits]
         first, rest = found[:depth], found[depth:]
-        scores = self._reranker.scores(query, [self._passage(query, one) for one in first]) if first else ()
+        terms = heavy_terms(query, self.weight)
+        scores = self._reranker.scores(query, [self._passage(terms, one) for one in first]) if first else ()
         order = sorted(range(len(first)), key=lambda place: (-scores[place], place))
         return [*(Found(first[at].document, scores[at], first[at].start) for at in order), *rest][:k]
 
-    def _passage(self, query: str, found: Found) -> str:
+    def _passage(self, terms: Mapping[str, float], found: Found) -> str:
         title, text = self._page(found.document)
         if found.start is None:
-            best = best_passage(text, query, max_chars=PASSAGE, weight=self.weight)
+            best = best_passage(text, terms, max_chars=PASSAGE)
             return f"{title}\n{text[best.start : best.end]}"
         return f"{title}\n{text[found.start : found.start + PASSAGE]}"
 
 
-@versioned(4)
+@versioned(5)
 def proximity(*, depth: int = 50) -> Proximity:
     """The reranker that needs nothing."""
     return Proximity(depth)
 
 
-@versioned(4)
+@versioned(5)
 def cross_encoder(*, model: str, revision: str | None = None, depth: int = 50) -> CrossEncoder:
     """A model of sentence-transformers. Raises InputError when the extra or the model is missing."""
     return CrossEncoder(model, revision, depth)

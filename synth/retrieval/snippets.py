@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from synth.retrieval.tokens import joined, tokenize
 from synth.text.sentences import line_borders
 
-__all__ = ["Passage", "best_passage"]
+__all__ = ["Passage", "best_passage", "heavy_terms"]
 
 _TERMS = 12
 """At most so many query tokens, the heaviest, are looked for."""
@@ -27,23 +27,26 @@ class Passage:
     """How many distinct tokens of the query it holds."""
 
 
-def best_passage(
-    text: str, query: str, *, max_chars: int = 300, weight: Callable[[str], float] | None = None
-) -> Passage:
-    """The passage of at most ``max_chars`` code points with the heaviest distinct tokens of ``query``; first of equals.
+def heavy_terms(query: str, weight: Callable[[str], float] | None = None) -> dict[str, float]:
+    """The heaviest distinct tokens of ``query``, the heaviest first, with their weights. ``weight`` of a token is 1 by
+    default; ``Bm25Index.weight`` makes rare words count more."""
+    weights = {token: 1.0 if weight is None else weight(token) for token in dict.fromkeys(tokenize(query))}
+    heaviest = max(weights.values(), default=0.0)
+    chosen = sorted((t for t in weights if weights[t] > _LIGHT * heaviest), key=lambda t: (-weights[t], t))[:_TERMS]
+    return {token: weights[token] for token in chosen}
 
-    ``weight`` of a token is 1 by default; ``Bm25Index.weight`` makes rare words count more. A text without any token of
-    the query gives its beginning. Costs a few scans of the text, however long it is.
+
+def best_passage(text: str, weights: Mapping[str, float], *, max_chars: int = 300) -> Passage:
+    """The passage of at most ``max_chars`` code points with the heaviest distinct tokens of a query, whose
+    :func:`heavy_terms` are ``weights``; first of equals. A text without any of them gives its beginning. Costs a few
+    scans of the text, however long it is.
 
     Raises:
         ValueError: ``max_chars`` is less than 20.
     """
     if max_chars < 20:
         raise ValueError(f"max_chars is {max_chars}: at least 20")
-    weights = {token: 1.0 if weight is None else weight(token) for token in dict.fromkeys(tokenize(query))}
-    heaviest = max(weights.values(), default=0.0)
-    chosen = sorted((t for t in weights if weights[t] > _LIGHT * heaviest), key=lambda t: (-weights[t], t))[:_TERMS]
-    hits = _hits(text, chosen)
+    hits = _hits(text, weights)
     # The window leaves room in front of its first hit for the beginning of that hit's sentence.
     lead = max_chars // 3
     best, at = 0.0, 0
@@ -66,7 +69,7 @@ def best_passage(
     return Passage(start, end, len({token for s, e, token in hits if start <= s and e <= end}))
 
 
-def _hits(text: str, tokens: list[str]) -> list[tuple[int, int, str]]:
+def _hits(text: str, tokens: Iterable[str]) -> list[tuple[int, int, str]]:
     """(start, end, token) of whole-word occurrences, whatever their case, in order."""
     folded = text.lower()
     if len(folded) != len(text):  # a few letters have a longer lower case: offsets must stay those of the text

@@ -49,11 +49,11 @@ _KNOWN = {
     "great britain": "united kingdom",
 }
 _SPELLINGS = (
-    (re.compile(r"\b(\w{2,}?)our(s|ed|ing|ful|ite)?\b"), r"\1or\2"),
-    (re.compile(r"\b(\w{3,})is(e|ed|es|ing|ation)\b"), r"\1iz\2"),
-    (re.compile(r"\b(cent|theat|met|lit|fib)re(s?)\b"), r"\1er\2"),
-    (re.compile(r"\bgrey\b"), "gray"),
-    (re.compile(r"\b(\w+)ll(ed|ing|er)\b"), r"\1l\2"),
+    ("our", re.compile(r"\b(\w{2,}?)our(s|ed|ing|ful|ite)?\b"), r"\1or\2"),
+    ("is", re.compile(r"\b(\w{3,})is(e|ed|es|ing|ation)\b"), r"\1iz\2"),
+    ("re", re.compile(r"\b(cent|theat|met|lit|fib)re(s?)\b"), r"\1er\2"),
+    ("grey", re.compile(r"\bgrey\b"), "gray"),
+    ("ll", re.compile(r"\b(\w+)ll(ed|ing|er)\b"), r"\1l\2"),
 )
 _ORDINALS = {
     word: number
@@ -63,7 +63,8 @@ _ORDINALS = {
         start=1,
     )
 }
-_ORDINAL = re.compile("|".join(rf"\b{word}\b" for word in sorted(_ORDINALS, key=len, reverse=True)))
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})\b")
+_DIGIT = re.compile(r"\d")
 _ROMAN = {
     f"{ten}{one}": str(10 * tens + ones)
     for tens, ten in enumerate(("", "x", "xx"))
@@ -139,6 +140,9 @@ def _range(text: str) -> Iterator[str]:
 
 def _signs(text: str) -> Iterator[str]:
     """Without punctuation; letters with full stops are one word, and so are initials that follow each other."""
+    if text.replace(" ", "").isalnum():
+        yield " ".join(text.split())
+        return
     text = re.sub(r"(?<=\w)['’](?=s\b)", "", text.replace("&", " and "))
     text = re.sub(r"\b[^\W\d_](?:\.\s?[^\W\d_]\b)+\.?", lambda match: re.sub(r"[.\s]", "", match.group()), text)
     text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
@@ -148,6 +152,9 @@ def _signs(text: str) -> Iterator[str]:
 
 def _symbols(text: str) -> Iterator[str]:
     """C++ and C# are other things than C; all other signs go."""
+    if "+" not in text and "#" not in text:
+        yield " ".join(text.split())
+        return
     yield " ".join(re.sub(r"(?<![a-z])[+#]+", " ", text).split())
 
 
@@ -184,18 +191,20 @@ def _known(text: str) -> Iterator[str]:
 
 
 def _short_words(text: str) -> Iterator[str]:
-    for pattern, full in _SHORT_WORDS:
-        text = pattern.sub(full, text)
+    for sign, pattern, full in _SHORT_WORDS:
+        if sign in text:
+            text = pattern.sub(full, text)
     yield text
 
 
 _SHORT_WORDS = (
-    (re.compile(r"\bst (?=\w)"), "saint "),
-    (re.compile(r"\bmt (?=\w)"), "mount "),
-    (re.compile(r"\bft (?=[a-z])"), "fort "),
-    (re.compile(r" junior$"), " jr"),
-    (re.compile(r" senior$"), " sr"),
+    ("st ", re.compile(r"\bst (?=\w)"), "saint "),
+    ("mt ", re.compile(r"\bmt (?=\w)"), "mount "),
+    ("ft ", re.compile(r"\bft (?=[a-z])"), "fort "),
+    (" junior", re.compile(r" junior$"), " jr"),
+    (" senior", re.compile(r" senior$"), " sr"),
 )
+"""(letters without which the pattern finds nothing, pattern, what it becomes)"""
 
 
 def _clock(text: str) -> Iterator[str]:
@@ -210,17 +219,22 @@ _TIME = re.compile(r"^0?(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\.?$")
 
 
 def _spelling(text: str) -> Iterator[str]:
-    for pattern, other in _SPELLINGS:
-        text = pattern.sub(other, text)
+    for sign, pattern, other in _SPELLINGS:
+        if sign in text:
+            text = pattern.sub(other, text)
     yield text
 
 
 def _numbers(text: str) -> Iterator[str]:
     """Numbers, ordinals and decades in words as digits."""
     text = _ORDINAL.sub(lambda match: str(_ORDINALS[match.group()]), text.replace("twenty first", "twenty-first"))
-    text = re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", text)
-    text = re.sub(r"\b(?:19)?([2-9]0)s\b", r"19\1s", re.sub(r"'(?=\d0s)", "", text))
+    if _DIGIT.search(text):
+        text = re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", text)
+        text = re.sub(r"\b(?:19)?([2-9]0)s\b", r"19\1s", re.sub(r"'(?=\d0s)", "", text))
     words = [_DECADES.get(word, word) for word in text.split()]
+    if _STARTS.isdisjoint(words):
+        yield " ".join(words)
+        return
     made: list[str] = []
     while words:
         read = number_words(" ".join(words)) if words[0] in _STARTS else None

@@ -21,6 +21,7 @@ __all__ = [
     "bare",
     "content_words",
     "fold",
+    "places_of",
     "root",
     "same_words",
     "stem",
@@ -82,6 +83,29 @@ def words_of(text: str) -> str:
     """:func:`fold` with a space at either end too: one text stands in another as whole words where its ``words_of``
     stands in the other's."""
     return f" {fold(text)} "
+
+
+def places_of(text: str, name: str, *, case: bool = True) -> Iterator[tuple[int, int]]:
+    """(start, end) of the places where ``name`` stands in ``text`` and in no longer word: what ``(?<!\\w)name(?!\\w)``
+    finds. Texts are asked for many names, each a few times: a pattern would cost more than it finds."""
+    if not name or not (case or (text.isascii() and name.isascii())):
+        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", 0 if case else re.IGNORECASE)
+        yield from (one.span() for one in pattern.finditer(text))
+        return
+    if not case:
+        text, name = text.lower(), name.lower()
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        if _in_word(text[start - 1 : start]) or _in_word(text[end : end + 1]):
+            start = text.find(name, start + 1)
+        else:
+            yield start, end
+            start = text.find(name, end)
+
+
+def _in_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
 
 
 def same_words(left: str, right: str) -> bool:

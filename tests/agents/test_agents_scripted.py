@@ -17,7 +17,7 @@ from synth.agents.scripted.phrases import NOTES, PHRASES, Thoughts, read_notes
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.seen import Seen
-from synth.agents.scripted.state import state_of
+from synth.agents.scripted.state import Replay, state_of
 from synth.environments.contract import ToolCall
 from synth.environments.passages import passages_of
 from synth.environments.search import SearchEnvironment
@@ -132,6 +132,23 @@ def test_a_policy_goes_on_where_a_teacher_was(run: Run) -> None:
         run(ScriptedPolicy(task), task, "after", sample, history=prefix).verdict.correct is True for sample in range(20)
     )
     assert good >= 14
+
+
+def test_a_history_that_goes_on_is_replayed_once_and_changes_stay_with_the_caller(run: Run) -> None:
+    for task in small_tasks():
+        history = run(ScriptedTeacher(task), task, "x").history
+        replay = Replay(read_task(task))
+        for turn in (*range(len(history)), 1):  # at last back to where it was before
+            state, fresh = replay.state(history[:turn]), state_of(read_task(task), history[:turn])
+            for name in ("values", "resolved", "dismissed", "members", "kept", "told", "postponed", "member"):
+                assert getattr(state, name) == getattr(fresh, name)
+            assert state.seen.turns == fresh.seen.turns == turn
+            assert {name: list(one.sentences()) for name, one in state.seen.documents.items()} == {
+                name: list(one.sentences()) for name, one in fresh.seen.documents.items()
+            }
+            state.resolved.add(99)
+            state.values.clear()
+            state.members.clear()
 
 
 def test_teachers_check_rivals_and_reject_them(run: Run) -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.retrieval.snippets import Passage, best_passage
+from synth.retrieval.snippets import Passage, best_passage, heavy_terms
 from synth.retrieval.tokens import tokenize
 
 FILLER = "The town lies on a plain. Its people trade in salt and wool. "
 
 
+def passage_of(text: str, query: str, *, max_chars: int = 300, weight: Callable[[str], float] | None = None) -> Passage:
+    return best_passage(text, heavy_terms(query, weight), max_chars=max_chars)
+
+
 def shown(text: str, query: str, **options: object) -> str:
-    passage = best_passage(text, query, **options)  # type: ignore[arg-type]
+    passage = passage_of(text, query, **options)  # type: ignore[arg-type]
     return text[passage.start : passage.end]
 
 
@@ -47,23 +52,23 @@ def test_rare_words_weigh_more() -> None:
 
 def test_a_text_without_the_query_gives_its_beginning() -> None:
     text = "\n\n" + FILLER * 10
-    passage = best_passage(text, "unknown", max_chars=70)
+    passage = passage_of(text, "unknown", max_chars=70)
     assert (passage.start, passage.tokens) == (2, 0)
     assert text[2 : passage.end] == FILLER.strip()
-    assert best_passage("short", "unknown") == Passage(0, 5, 0)
-    assert best_passage("", "x") == Passage(0, 0, 0)
-    assert best_passage(" \n ", "x").end == best_passage(" \n ", "x").start
+    assert passage_of("short", "unknown") == Passage(0, 5, 0)
+    assert passage_of("", "x") == Passage(0, 0, 0)
+    assert passage_of(" \n ", "x").end == passage_of(" \n ", "x").start
 
 
 def test_one_endless_word() -> None:
-    passage = best_passage("x" * 1000, "y", max_chars=50)
+    passage = passage_of("x" * 1000, "y", max_chars=50)
     assert passage == Passage(0, 50, 0)
-    assert best_passage("x" * 1000 + " y", "y", max_chars=50).tokens == 1
+    assert passage_of("x" * 1000 + " y", "y", max_chars=50).tokens == 1
 
 
 def test_words_are_matched_whole_and_in_any_case() -> None:
     text = "Velmorax. " + FILLER * 5 + "VELMORA stands."
-    passage = best_passage(text, "velmora", max_chars=40)
+    passage = passage_of(text, "velmora", max_chars=40)
     assert text[passage.start : passage.end] == "VELMORA stands."
     assert "東京" in shown("あいう。" * 50 + "東京都です。", "東京", max_chars=30)
     assert "Ankara" in shown("\u0130zmir. " * 40 + "Ankara is not \u0130zmir.", "ankara", max_chars=40)
@@ -72,7 +77,7 @@ def test_words_are_matched_whole_and_in_any_case() -> None:
 @pytest.mark.parametrize("size", [19, 0, -3])
 def test_too_small_a_window_is_refused(size: int) -> None:
     with pytest.raises(ValueError, match="at least 20"):
-        best_passage("text", "query", max_chars=size)
+        passage_of("text", "query", max_chars=size)
 
 
 text_strategy = st.lists(
@@ -88,10 +93,10 @@ text_strategy = st.lists(
     st.integers(20, 120),
 )
 def test_passages_are_bounded_and_as_rich_as_any_window(text: str, query: str, size: int) -> None:
-    passage = best_passage(text, query, max_chars=size)
+    passage = passage_of(text, query, max_chars=size)
     assert 0 <= passage.start <= passage.end <= len(text)
     assert passage.end - passage.start <= size
-    assert passage == best_passage(text, query, max_chars=size)
+    assert passage == passage_of(text, query, max_chars=size)
     tokens = set(tokenize(query))
     hits = [
         (match.start(), match.end(), token)

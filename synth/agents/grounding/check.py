@@ -115,8 +115,9 @@ def _digest(text: str) -> tuple[frozenset[str], frozenset[str], str, frozenset[s
     flat = unicodedata.normalize("NFC", plain(text))
     found = list(_tokens(flat))
     tokens = [word for word, _, _ in found]
-    names = frozenset(_names(flat, found)) | {_normal(item.anchor) for item in find_links(text)}
-    targets = [item.target for item in find_links(text)]
+    links = list(find_links(text))
+    names = frozenset(_names(flat, found)) | {_normal(anchor) for anchor in {item.anchor for item in links}}
+    targets = [item.target for item in links]
     ids = frozenset(targets) | {target.split("#", 1)[0] for target in targets}
     places = [_normal(target.split("#", 1)[1]) for target in targets if "#" in target]
     names |= frozenset(places)

@@ -32,15 +32,16 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=256)
-def _landmarks(intent: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Of each template of ``intent`` the pieces of text of which every phrasing by it holds one."""
-    return tuple((text, template(text).landmarks() or ("",)) for text in TEMPLATES.get(intent, ()))
+def _landmarks(intent: str) -> tuple[tuple[str, str], ...]:
+    """(piece of text, template) of ``intent``, template by template: every phrasing by one holds one of its pieces."""
+    return tuple((piece, text) for text in TEMPLATES.get(intent, ()) for piece in template(text).landmarks() or ("",))
 
 
 def _likely(intent: str, thought: str) -> list[re.Pattern[str]]:
     """Patterns of the templates by which ``thought`` may say ``intent``. Most thoughts hold no word of most phrases: to
     look for words costs a hundredth of looking for patterns."""
-    return [_pattern(text) for text, pieces in _landmarks(intent) if any(piece in thought for piece in pieces)]
+    likely = [text for piece, text in _landmarks(intent) if piece in thought]
+    return [_pattern(text) for text in dict.fromkeys(likely)] if likely else []
 
 
 _SENTENCES = re.compile(r"[.?!:] |\" ")

@@ -10,7 +10,7 @@ from math import sqrt
 from synth.environments.shown import Listed
 from synth.lexicon.reading import phrases
 from synth.schemas.documents import ValueKind
-from synth.text.words import fold, stem, words
+from synth.text.words import fold, places_of, stem, words
 
 __all__ = [
     "FUNCTION_WORDS",
@@ -121,7 +121,11 @@ def _similarity(cue: str, sentence: str, same: _Same, without: tuple[str, ...]) 
 def _without(text: str, name: str) -> str:
     if not name or not _may_hold(text, name):
         return text
-    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text, flags=re.IGNORECASE)
+    parts, at = [], 0
+    for start, end in places_of(text, name, case=False):
+        parts += [text[at:start], " "]
+        at = end
+    return "".join((*parts, text[at:]))
 
 
 def _may_hold(text: str, name: str) -> bool:

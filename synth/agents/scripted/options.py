@@ -12,7 +12,7 @@ from synth.environments.passages import Passage
 from synth.schemas.documents import ValueKind
 from synth.text.dates import DATE, YEAR
 from synth.text.numbers import NUMBER
-from synth.text.words import fold
+from synth.text.words import fold, places_of
 
 __all__ = [
     "Option",
@@ -169,22 +169,24 @@ def _with_unit(text: str, match: re.Match[str], kind: ValueKind) -> str:
     return match.group() + (unit.group().rstrip() if unit else "")
 
 
+_JOINT = re.compile(r"(?:,\s*(?:and\s+)?|\s+and\s+)(?:the\s+)?")
+
+
 def listed_with(option: Option) -> list[str]:
     """All names of the list "A, B and C" that the option is part of, in order; empty when it stands alone."""
     sentence = option.sentence
     names = [item.anchor for item in sentence.links]
     if option.text not in names or len(names) < 2:
         return []
-    joint = re.compile(r"(?:,\s*(?:and\s+)?|\s+and\s+)(?:the\s+)?")
     runs: list[list[str]] = []
     at = 0
     previous_end: int | None = None
     for name in names:
-        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence.text[at:])  # "Nivania", not in "Nivanian"
+        found = next(places_of(sentence.text[at:], name), None)  # "Nivania", not in "Nivanian"
         if found is None:
             return []
-        start = at + found.start()
-        if previous_end is not None and joint.fullmatch(sentence.text[previous_end:start]):
+        start = at + found[0]
+        if previous_end is not None and _JOINT.fullmatch(sentence.text[previous_end:start]):
             runs[-1].append(name)
         else:
             runs.append([name])

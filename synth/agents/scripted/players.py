@@ -40,7 +40,7 @@ from synth.agents.scripted.pages.teacher import PageGoldChooser
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Reading, read_task
 from synth.agents.scripted.reference import REFERENCE_LEXICON
-from synth.agents.scripted.state import State, state_of
+from synth.agents.scripted.state import Replay, State
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.environments.contract import ToolSchema
@@ -123,6 +123,7 @@ class ScriptedTeacher:
         self._config = config or TeacherConfig()
         self._lexicon = lexicon or {}
         self._reading = read_task(task)
+        self._replay = Replay(self._reading)
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
         if self._delegates(prompt, history, generator):
@@ -133,7 +134,7 @@ class ScriptedTeacher:
             turn = querying_turn(self._reading, history, generator, partial(gold_columns, self._task))
             if turn is not None:
                 return Decision(turn)
-        state = state_of(self._reading, history)
+        state = self._replay.state(history)
         planner = gold_planner(self._task, state, self._lexicon, self._config, generator, prompt.tools, self._says)
         planner.together = True
         return Decision(planner.turn())
@@ -155,6 +156,7 @@ class ScriptedPolicy:
         self._config = config or PolicyConfig()
         self._lexicon = lexicon or {}
         self._reading = read_task(task)
+        self._replay = Replay(self._reading)
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
         if not prompt.tools:
@@ -165,7 +167,7 @@ class ScriptedPolicy:
             turn = querying_turn(self._reading, history, generator, choose, forgets=lambda: self._forgets(mistakes))
             if turn is not None:
                 return Decision(turn, tuple(mistakes.injected))
-        state = state_of(self._reading, history)
+        state = self._replay.state(history)
         chooser = self._adapter.reading(state, self._lexicon, self._config, generator)
         make: Any = self._adapter.planner
         planner: PagePlanner | GraphPlanner = make(

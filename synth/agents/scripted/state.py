@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Collection
 from dataclasses import dataclass, field
+=======
+from dataclasses import dataclass, field, replace
+>>>>>>> 980523e2 (Runs and labels take less processor time: a history is replayed once as it grows, the terms of a query are weighed once for all its results, plain arguments need no validator, and a name is looked for without a pattern of its own)
 from functools import lru_cache
 
 from synth.agents.contract import History
@@ -14,7 +18,7 @@ from synth.agents.scripted.seen import Seen
 from synth.environments.rendering import plain
 from synth.text.words import fold
 
-__all__ = ["State", "Value", "key_of", "state_of"]
+__all__ = ["Replay", "State", "Value", "key_of", "state_of"]
 
 _plain = lru_cache(maxsize=1024)(plain)
 """Of whole observations: a history is read anew in each turn."""
@@ -61,6 +65,20 @@ class State:
     """Clues that led nowhere so far: others on the same unknown are tried first."""
     member: tuple[int, Value] | None = None
     """The member that is looked at, and the clue that asks something of it."""
+
+    def copy(self) -> State:
+        """One that can be changed by itself. Both have seen the same."""
+        return replace(
+            self,
+            values=dict(self.values),
+            resolved=set(self.resolved),
+            dismissed=set(self.dismissed),
+            unlinked=set(self.unlinked),
+            members={unknown: list(values) for unknown, values in self.members.items()},
+            kept=set(self.kept),
+            told=dict(self.told),
+            postponed=set(self.postponed),
+        )
 
     def open_clue(self) -> int | None:
         """The first clue that is not settled and whose source is known; None when all are settled.
@@ -308,6 +326,7 @@ class State:
         return next((hit.document for hit in seen.hits() if same_name(hit.title, name)), None)
 
 
+<<<<<<< HEAD
 def state_of(reading: Reading, history: History, seen: Seen | None = None) -> State:
     """Replay the history: notes of each turn against what had been seen before it. ``seen`` is what reads the
     observations, still empty; without one, that of pages."""
@@ -320,3 +339,36 @@ def state_of(reading: Reading, history: History, seen: Seen | None = None) -> St
         state.look_again({one.document for one in state.seen.documents.values() if one.turns[-1] == turn})
         texts += [_plain(result.content) for result in step.results]
     return state
+=======
+class Replay:
+    """The state at the end of a history, which may go on: what was replayed of it is not replayed again."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._begin()
+
+    def _begin(self) -> None:
+        self._history: History = ()
+        self._state = State(self._reading, Seen())
+        self._texts = [self._reading.question]
+
+    def state(self, history: History) -> State:
+        """Replay the history: notes of each turn against what had been seen before it. What the caller changes of the
+        state stays the caller's; what it has seen grows with the history."""
+        known = len(self._history)
+        if known > len(history) or any(one is not other for one, other in zip(self._history, history, strict=False)):
+            self._begin()
+            known = 0
+        for turn, step in enumerate(history[known:], known):
+            for intent, name in read_notes(step.turn.thought or "", self._texts):
+                self._state.note(intent, name, turn)
+            self._state.seen.take(step)
+            self._texts += [_plain(result.content) for result in step.results]
+        self._history = history
+        return self._state.copy()
+
+
+def state_of(reading: Reading, history: History) -> State:
+    """The state at the end of ``history``."""
+    return Replay(reading).state(history)
+>>>>>>> 980523e2 (Runs and labels take less processor time: a history is replayed once as it grows, the terms of a query are weighed once for all its results, plain arguments need no validator, and a name is looked for without a pattern of its own)

@@ -6,8 +6,12 @@ were not looked up.
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 import re
 from collections.abc import Iterator, Sequence
+=======
+from collections.abc import Iterator
+>>>>>>> 980523e2 (Runs and labels take less processor time: a history is replayed once as it grows, the terms of a query are weighed once for all its results, plain arguments need no validator, and a name is looked for without a pattern of its own)
 from typing import Any
 
 import numpy as np
@@ -26,8 +30,12 @@ from synth.environments.observed import observe
 from synth.environments.passages import Passage
 from synth.environments.rendering import plain
 from synth.lexicon.reading import phrases
+<<<<<<< HEAD
 from synth.schemas.tasks import Hop, Node
 from synth.text.words import same_words, words_of
+=======
+from synth.text.words import places_of, same_words, words_of
+>>>>>>> 980523e2 (Runs and labels take less processor time: a history is replayed once as it grows, the terms of a query are weighed once for all its results, plain arguments need no validator, and a name is looked for without a pattern of its own)
 
 __all__ = ["turns_in_sight"]
 
@@ -64,7 +72,7 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
         return  # what has to be worked out is the teacher's to say
     texts = [plain(result.content) for _, result in view.results if result.error is None]
     for name in (task.answer, *task.answer_aliases, hops[-1].target.name):
-        if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts):
+        if any(any(places_of(text, name)) for text in texts):
             thoughts = Thoughts(task.question, generator, terse=False)
             passages = [_stating(view, number, name) for number, hop in enumerate(hops) if _is_answer(hop.target, hops)]
             if None in passages:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from synth.agents.contract import Step
 from synth.agents.plan_view import PlanView
@@ -60,6 +61,13 @@ class Sought:
         states a hop by the same relation between the same ends, and no other."""
         return not is_simulated(passage.document) and self.states(passage, words_of(passage.text))
 
+    def may_be_in(self, shown: _Worded) -> bool:
+        """Whether a passage may state it: it names or links to an end, or is a piece of the evidence."""
+        pages = ("", self.hop.evidence.document_id, self.hop.source.document_id, self.hop.target.document_id)
+        if shown.facts or not shown.documents.isdisjoint(pages):
+            return True
+        return any(words in shown.text for words in (*self._source, *self._target))
+
     def states(self, passage: Passage, text: str) -> bool:
         """:meth:`stated` of a passage that no model wrote, whose ``words_of`` are ``text``."""
         hop = self.hop
@@ -83,13 +91,35 @@ def _sought(hops: tuple[Hop, ...]) -> tuple[Sought, ...]:
 @lru_cache(maxsize=8192)  # runs on a task show the same pages again and again
 def _stating(sought: Sought, content: str) -> tuple[Passage, ...]:
     """The passages of an observation that state a hop."""
-    return tuple(passage for passage, text in _worded(content) if sought.states(passage, text))
+    shown = _worded(content)
+    if not sought.may_be_in(shown):
+        return ()
+    return tuple(passage for passage, text in shown.passages if sought.states(passage, text))
+
+
+class _Worded(NamedTuple):
+    """What every hop asks of an observation."""
+
+    passages: tuple[tuple[Passage, str], ...]
+    """Each with its words, without those that a model wrote in the place of pages."""
+    text: str
+    """The words of all of them."""
+    documents: frozenset[str]
+    """Where they stand, and where their links lead."""
+    facts: bool
+    """Whether it shows the lines of facts."""
+    links: tuple[tuple[str, str, Passage], ...]
+    """Of all links: the words of the anchor, the document, and the passage, whoever wrote it."""
 
 
 @lru_cache(maxsize=512)
-def _worded(content: str) -> tuple[tuple[Passage, str], ...]:
-    """The passages of an observation with their words, which every hop asks for, without those that a model wrote."""
-    return tuple((one, words_of(one.text)) for one in observe(content).passages if not is_simulated(one.document))
+def _worded(content: str) -> _Worded:
+    every = observe(content).passages
+    links = tuple((words_of(item.anchor), item.document, one) for one in every for item in one.links)
+    found = tuple((one, words_of(one.text)) for one in every if not is_simulated(one.document))
+    documents = frozenset((*(one.document for one, _ in found), *(document for _, document, _ in links)))
+    text = "\n".join(words for _, words in found)
+    return _Worded(found, text, documents, any(one.fact is not None for one, _ in found), links)
 
 
 def states_answer(task: Task, answer: str, contents: Iterable[str], *, right: bool) -> bool:
@@ -230,12 +260,11 @@ class EvidenceView:
             self.listed.setdefault(hit.document, []).append(len(self.searches) - 1)
             self.named.setdefault(words_of(hit.title), set()).add(hit.document)
             self.shown_by_link[hit.document] = False
-        for passage in seen.passages:
-            for item in passage.links:
-                self.named.setdefault(words_of(item.anchor), set()).add(item.document)
-                if item.document != passage.document:
-                    self.links.setdefault(item.document, []).append(passage)
-                    self.shown_by_link[item.document] = True
+        for words, document, passage in _worded(content).links:
+            self.named.setdefault(words, set()).add(document)
+            if document != passage.document:
+                self.links.setdefault(document, []).append(passage)
+                self.shown_by_link[document] = True
         for number, sought in enumerate(self.sought):
             found = _stating(sought, content)
             if found:

@@ -18,7 +18,7 @@ from synth.agents.scripted.state import Value
 from synth.environments.passages import Passage
 from synth.environments.shown import Hit
 from synth.schemas.documents import ValueKind
-from synth.text.words import words
+from synth.text.words import places_of, words
 
 __all__ = ["PageReadingChooser"]
 
@@ -269,8 +269,7 @@ class PageReadingChooser(PageTurning):
         asked = self._state.reading.clues[clue]
         other = candidate if self.is_source(clue, name, document) else name
         forms = {other, other.removesuffix("()"), other.removesuffix("()").rsplit(".", 1)[-1]}
-        named = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, forms)))})(?!\w)", re.IGNORECASE)
-        mentioning = [s for s in document.sentences() if named.search(s.text)]
+        mentioning = [s for s in document.sentences() if any(_holds(s.text, form) for form in forms)]
         if asked.value and (entry := about(document.sentences(), candidate)):
             mentioning = [s for s in entry if _holds(s.text, name)]
             if rows := [s for s in mentioning if " | " in s.text]:
@@ -392,4 +391,4 @@ def _only_names(cue: str, name: str) -> bool:
 
 def _holds(text: str, name: str) -> bool:
     """Whether ``name`` stands in ``text`` as whole words, whatever the case."""
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+    return any(places_of(text, name, case=False))
