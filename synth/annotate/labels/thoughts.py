@@ -7,7 +7,7 @@ follows or answers some turns later went wrong where it concluded, not where it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -50,11 +50,16 @@ def sentences_of(view: EvidenceView, thought: str) -> list[Sentence]:
 
 def _split(view: EvidenceView, text: str) -> Iterator[str]:
     start = 0
-    for end, begin in borders(text):
+    for end, begin in _borders(text):
         if not _within_title(view, text[start:end], text[begin:]):
             yield text[start:end].strip()
             start = begin
     yield text[start:].strip()
+
+
+@lru_cache(maxsize=1024)  # several rules read each thought
+def _borders(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(borders(text))
 
 
 def _within_title(view: EvidenceView, before: str, after: str) -> bool:
@@ -74,14 +79,58 @@ def names_in(view: EvidenceView, text: str) -> set[str]:
 def without_names(sentence: str, names: set[str]) -> str:
     """The sentence with a dash for every name: a title may hold words that say something else outside it."""
     for name in sorted(names, key=lambda name: (-len(name), name)):
-        sentence = _pattern_of(name).sub("–", sentence)
+        words = name.split()
+        if _PLAIN.fullmatch("".join(words)) and not _UNLIKE.search(sentence):
+            sentence = _without_words(sentence, words)
+        else:
+            sentence = _pattern_of(words).sub("–", sentence)
     return sentence
 
 
-@lru_cache(maxsize=4096)
-def _pattern_of(name: str) -> re.Pattern[str]:
-    words = r"\W+".join(re.escape(word) + r"(?:['’]s?)?" for word in name.split())
-    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+_PLAIN = re.compile(r"\w+", re.ASCII)
+_UNLIKE = re.compile("[İıſ\u212a]")
+"""Letters beside A to Z that are one of these in another case."""
+_RUN = re.compile(r"\w+")
+
+
+def _pattern_of(words: Sequence[str]) -> re.Pattern[str]:
+    pattern = r"\W+".join(re.escape(word) + r"(?:['’]s?)?" for word in words)
+    return re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE)
+
+
+def _without_words(sentence: str, words: Sequence[str]) -> str:
+    """What :func:`_pattern_of` would make of it, for words of plain letters and digits: names are many, and to make a
+    pattern of each takes longer than all else."""
+    runs = [(one.group().lower(), one.start(), one.end()) for one in _RUN.finditer(sentence)]
+    parts: list[str] = []
+    at = place = 0
+    while place < len(runs):
+        last = _end_of(sentence, runs, place, words)
+        if last is None:
+            place += 1
+            continue
+        parts += [sentence[at : runs[place][1]], "–"]
+        place, at = last
+    return "".join((*parts, sentence[at:]))
+
+
+def _end_of(
+    sentence: str, runs: Sequence[tuple[str, int, int]], place: int, words: Sequence[str]
+) -> tuple[int, int] | None:
+    """Where ``words`` end that begin with run ``place``: the next run, and the next character. None where they do not
+    stand there."""
+    if place >= len(runs) or runs[place][0] != words[0]:
+        return None
+    end = runs[place][2]
+    owns = sentence[end : end + 1] in ("'", "’")
+    genitive = owns and place + 1 < len(runs) and runs[place + 1][:2] == ("s", end + 1)
+    if len(words) > 1:
+        found = _end_of(sentence, runs, place + 2, words[1:]) if genitive else None
+        return found or _end_of(sentence, runs, place + 1, words[1:])
+    if genitive:
+        return place + 2, runs[place + 1][2]
+    bare = owns and not (place + 1 < len(runs) and runs[place + 1][1] == end + 1)
+    return place + 1, end + bare
 
 
 _WRONG = frozenset((Effect.PASSED_OVER, Effect.WRONG_RESULT, Effect.UNFIT))
