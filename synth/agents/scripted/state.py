@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from collections.abc import Collection
-from dataclasses import dataclass, field
-=======
 from dataclasses import dataclass, field, replace
->>>>>>> 980523e2 (Runs and labels take less processor time: a history is replayed once as it grows, the terms of a query are weighed once for all its results, plain arguments need no validator, and a name is looked for without a pattern of its own)
 from functools import lru_cache
 
 from synth.agents.contract import History
@@ -326,20 +322,6 @@ class State:
         return next((hit.document for hit in seen.hits() if same_name(hit.title, name)), None)
 
 
-<<<<<<< HEAD
-def state_of(reading: Reading, history: History, seen: Seen | None = None) -> State:
-    """Replay the history: notes of each turn against what had been seen before it. ``seen`` is what reads the
-    observations, still empty; without one, that of pages."""
-    state = State(reading, Seen() if seen is None else seen)
-    texts = [reading.question]
-    for turn, step in enumerate(history):
-        for intent, name in read_notes(step.turn.thought or "", texts):
-            state.note(intent, name, turn)
-        state.seen.take(step)
-        state.look_again({one.document for one in state.seen.documents.values() if one.turns[-1] == turn})
-        texts += [_plain(result.content) for result in step.results]
-    return state
-=======
 class Replay:
     """The state at the end of a history, which may go on: what was replayed of it is not replayed again."""
 
@@ -363,6 +345,8 @@ class Replay:
             for intent, name in read_notes(step.turn.thought or "", self._texts):
                 self._state.note(intent, name, turn)
             self._state.seen.take(step)
+            documents = self._state.seen.documents.values()
+            self._state.look_again({one.document for one in documents if one.turns[-1] == turn})
             self._texts += [_plain(result.content) for result in step.results]
         self._history = history
         return self._state.copy()
@@ -371,4 +355,3 @@ class Replay:
 def state_of(reading: Reading, history: History) -> State:
     """The state at the end of ``history``."""
     return Replay(reading).state(history)
->>>>>>> 980523e2 (Runs and labels take less processor time: a history is replayed once as it grows, the terms of a query are weighed once for all its results, plain arguments need no validator, and a name is looked for without a pattern of its own)

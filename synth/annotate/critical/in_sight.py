@@ -6,12 +6,7 @@ were not looked up.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-import re
 from collections.abc import Iterator, Sequence
-=======
-from collections.abc import Iterator
->>>>>>> 980523e2 (Runs and labels take less processor time: a history is replayed once as it grows, the terms of a query are weighed once for all its results, plain arguments need no validator, and a name is looked for without a pattern of its own)
 from typing import Any
 
 import numpy as np
@@ -30,12 +25,8 @@ from synth.environments.observed import observe
 from synth.environments.passages import Passage
 from synth.environments.rendering import plain
 from synth.lexicon.reading import phrases
-<<<<<<< HEAD
 from synth.schemas.tasks import Hop, Node
-from synth.text.words import same_words, words_of
-=======
 from synth.text.words import places_of, same_words, words_of
->>>>>>> 980523e2 (Runs and labels take less processor time: a history is replayed once as it grows, the terms of a query are weighed once for all its results, plain arguments need no validator, and a name is looked for without a pattern of its own)
 
 __all__ = ["turns_in_sight"]
 
