@@ -130,21 +130,19 @@ def _validated(rows: list[dict[str, Any]], row_type: type[R]) -> list[R]:
 
 
 class RowReader(Generic[R]):
-    """Single rows of a table, in any order: what finding its columns costs is paid once."""
+    """Single rows of a table of ``row_type``, in any order: what finding its columns costs is paid once."""
 
     def __init__(self, table: pa.Table, row_type: type[R]) -> None:
-        """The table has the schema of ``row_type``."""
-        self._row_type = row_type
+        self._row_type, self._struct = row_type, _struct(row_type)
         self._batches = [batch.columns for batch in table.to_batches()]
         self._ends = list(accumulate(len(columns[0]) for columns in self._batches))
 
     def row(self, number: int) -> R:
         """Raises RowError: the row breaks a rule of its type."""
-        struct, place = _struct(self._row_type), bisect_right(self._ends, number)
-        columns = self._batches[place]
+        columns = self._batches[place := bisect_right(self._ends, number)]
         at = number - (self._ends[place] - len(columns[0]))
-        values = (child.at(column, at) for child, column in zip(struct.children, columns, strict=True))
-        return _validated([dict(zip(struct.names, values, strict=True))], self._row_type)[0]
+        fields = zip(self._struct.names, self._struct.children, columns, strict=True)
+        return _validated([{name: child.at(column, at) for name, child, column in fields}], self._row_type)[0]
 
 
 def streamed(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -242,7 +240,7 @@ class _Json(_Node):
     type = pa.string()
 
     def build(self, values: list[Any]) -> pa.Array:
-        return pa.array([None if value is None else _canonical(value) for value in values], self.type)
+        return pa.array([None if value is None else _ENCODER.encode(value) for value in values], self.type)
 
     def read(self, array: pa.Array) -> list[Any]:
         texts = array.to_pylist()
@@ -255,11 +253,7 @@ class _Json(_Node):
         yield path
 
 
-def _canonical(value: Any) -> str:
-    """As ``synth.identity.canonical_json`` (a test compares them); this layer may not import it."""
-    return _ENCODER.encode(value)
-
-
+# As ``synth.identity.canonical_json`` (a test compares them), which this layer may not import.
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

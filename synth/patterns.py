@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["fits", "is_found", "problem_with_pattern", "schema_errors"]
+__all__ = ["fit_plainly", "fits", "is_found", "problem_with_pattern", "schema_errors"]
 
 
 def problem_with_pattern(pattern: str) -> str | None:
@@ -81,3 +81,27 @@ def _validator() -> Any:
 
     rules = {"pattern": pattern, "patternProperties": pattern_properties, "additionalProperties": additional}
     return jsonschema.validators.extend(base, rules)  # type: ignore[no-untyped-call]
+
+
+def fit_plainly(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
+    """Whether they fit a schema of texts and whole numbers, as nearly all calls do: no validator is made then. False
+    where it takes one to say."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or not schema.keys() <= _PLAIN_OBJECT or schema.get("type") != "object":
+        return False
+    if any(name not in arguments for name in schema.get("required", ())):
+        return False
+    return all(_fits_plainly(properties.get(name), value) for name, value in arguments.items())
+
+
+_PLAIN_OBJECT = frozenset(("type", "properties", "required", "additionalProperties"))
+_PLAIN_VALUE = frozenset(("type", "description", "default", "minLength", "minimum", "maximum"))
+
+
+def _fits_plainly(schema: Any, value: Any) -> bool:
+    if not isinstance(schema, dict) or not schema.keys() <= _PLAIN_VALUE:
+        return False
+    if schema.get("type") == "string":
+        return type(value) is str and len(value) >= schema.get("minLength", 0)
+    whole = schema.get("type") == "integer" and type(value) is int
+    return whole and schema.get("minimum", value) <= value <= schema.get("maximum", value)

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field
 
 from synth.identity import canonical_json
-from synth.patterns import schema_errors
+from synth.patterns import fit_plainly, schema_errors
 from synth.schemas.described import Described
 from synth.schemas.judgments import Harm
 from synth.schemas.row import Json, JsonObject, NonEmpty, Row
@@ -320,7 +320,7 @@ class EnvironmentSpec:
 
 def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | None:
     """None when ``arguments`` fit; else one line that tells an agent what is wrong."""
-    if _fit_plainly(schema.parameters, arguments):
+    if fit_plainly(schema.parameters, arguments):
         return None
     errors = sorted(schema_errors(schema.parameters, arguments), key=lambda error: list(error.path))
     if not errors:
@@ -328,30 +328,6 @@ def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | N
     first = errors[0]
     place = ".".join(str(part) for part in first.absolute_path)
     return f"{place}: {first.message}" if place else str(first.message)
-
-
-def _fit_plainly(schema: JsonObject, arguments: JsonObject) -> bool:
-    """Whether they fit a schema of texts and whole numbers, as nearly all calls do: no validator is made then. False
-    where it takes one to say."""
-    properties = schema.get("properties")
-    if not isinstance(properties, dict) or not schema.keys() <= _PLAIN_OBJECT or schema.get("type") != "object":
-        return False
-    if any(name not in arguments for name in schema.get("required", ())):
-        return False
-    return all(_fits_plainly(properties.get(name), value) for name, value in arguments.items())
-
-
-_PLAIN_OBJECT = frozenset(("type", "properties", "required", "additionalProperties"))
-_PLAIN_VALUE = frozenset(("type", "description", "default", "minLength", "minimum", "maximum"))
-
-
-def _fits_plainly(schema: Json, value: Json) -> bool:
-    if not isinstance(schema, dict) or not schema.keys() <= _PLAIN_VALUE:
-        return False
-    if schema.get("type") == "string":
-        return type(value) is str and len(value) >= schema.get("minLength", 0)
-    whole = schema.get("type") == "integer" and type(value) is int
-    return whole and schema.get("minimum", value) <= value <= schema.get("maximum", value)
 
 
 def text_argument(about: str, most: int | None = None) -> JsonObject:

@@ -9,9 +9,9 @@ from functools import lru_cache
 from synth.environments.wording import DENIED, LONGEST_SAYING, OPEN, content_of, figures_of, tells
 from synth.schemas.trajectories import Verdict
 from synth.text.dates import DATE, MONTHS, YEAR, parse_date
-from synth.text.equivalence import same_by
 from synth.text.forms import normalize
 from synth.text.numbers import NUMBER, UNITS, Quantity, parse_quantity
+from synth.text.sameness import same_by
 
 __all__ = ["date_verdict", "number_verdict", "value_verdict", "written_otherwise"]
 

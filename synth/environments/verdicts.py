@@ -26,8 +26,9 @@ from synth.environments.wording import (
 )
 from synth.schemas.documents import ValueKind
 from synth.schemas.trajectories import Verdict
-from synth.text.equivalence import TITLES, maybe_same_person, same_by, spelled
+from synth.text.equivalence import TITLES, spelled
 from synth.text.forms import normalize
+from synth.text.sameness import maybe_same_person, same_by
 from synth.text.words import FUNCTION_WORDS
 
 __all__ = ["answer_core", "judge"]

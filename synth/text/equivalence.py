@@ -12,13 +12,12 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
 
 from synth.text.forms import normalize
 from synth.text.numbers import NUMERALS, number_words
-from synth.text.persons import NICKNAMES, fits_initials, name_words
+from synth.text.persons import NICKNAMES
 
-__all__ = ["TABLE", "TITLES", "forms_of", "maybe_same_person", "same_by", "spelled", "unabbreviated"]
+__all__ = ["TABLE", "TITLES", "forms_of", "initials", "spelled", "unabbreviated"]
 
 Forms = Callable[[str], Iterator[str]]
 
@@ -114,10 +113,11 @@ _SPELLED_OUT = re.compile(r"\b([A-Za-z]{2,10})\s*\(([^()]+)\)")
 
 def unabbreviated(text: str) -> str:
     """ "SARS (severe acute respiratory syndrome)" without the initials that the parenthesis spells out."""
-    return _SPELLED_OUT.sub(lambda match: match[2] if _initials(match[2]) == match[1].lower() else match[0], text)
+    return _SPELLED_OUT.sub(lambda match: match[2] if initials(match[2]) == match[1].lower() else match[0], text)
 
 
-def _initials(text: str) -> str:
+def initials(text: str) -> str:
+    """The first letters of its words, small words apart."""
     return "".join(word[0] for word in normalize(text).split() if word not in ("of", "and", "for", "in", "on", "to"))
 
 
@@ -310,10 +310,6 @@ TABLE: tuple[tuple[str, Forms], ...] = (
 )
 
 
-_DROPPING = frozenset(("option", "section_number", "qualifier", "title", "suffix"))
-"""Rows that leave something out. What both sides have, and is another thing, tells them apart."""
-
-
 @lru_cache(maxsize=4096)
 def forms_of(text: str, without: frozenset[str] = frozenset()) -> Mapping[str, str]:
     """Every form of ``text`` -> name of the row that made it; its normalized text is the first, by ``exact``."""
@@ -328,70 +324,6 @@ def forms_of(text: str, without: frozenset[str] = frozenset()) -> Mapping[str, s
     return MappingProxyType(found)
 
 
-def same_by(left: str, right: str, *, lists: bool = True) -> str | None:
-    """The row by which two texts are the same; None where no row makes them so.
-
-    Args:
-        lists: Lists of the same items are the same in any order.
-    """
-    one, other = _spelling_of(left), _spelling_of(right)
-    ours, theirs = one.forms, other.forms
-    if both := one.dropping & other.dropping:
-        ours, theirs = forms_of(left, both), forms_of(right, both)
-    shared = {row for form in ours.keys() & theirs.keys() for row in (ours[form], theirs[form])}
-    if shared:
-        return next((name for name, _ in reversed(TABLE) if name in shared), "exact")
-    if lists and one.items is not None and one.items == other.items:
-        return "list_order"
-    return _by_name(one, other)
-
-
-class _Spelling(NamedTuple):
-    """What is compared of a text, with whatever other one."""
-
-    forms: Mapping[str, str]
-    """All forms of it -> the row that made each."""
-    dropping: frozenset[str]
-    """Rows that left something out of it."""
-    items: tuple[str, ...] | None
-    """The items of a list, in no order; None for what is none."""
-    plain: str
-    """In plain words (:func:`spelled`)."""
-    words: tuple[str, ...]
-    """Of ``plain``, as a name's."""
-    initials: str
-    """First letters of ``plain``."""
-    turned: str | None
-    """In plain words with the given names first, where a comma stands between; else None."""
-    letters: bool
-    """Whether it may be an acronym."""
-
-
-@lru_cache(maxsize=4096)
-def _spelling_of(text: str) -> _Spelling:
-    forms, plain = forms_of(text), spelled(text)
-    last, comma, first = text.partition(",")
-    return _Spelling(
-        forms,
-        _DROPPING.intersection(forms.values()),
-        _list(text),
-        plain,
-        tuple(name_words(plain)),
-        _initials(plain),
-        spelled(f"{first} {last}") if comma and "," not in first else None,
-        len(plain) >= 3 and text.strip(" .").replace(".", "").isupper(),
-    )
-
-
-_BORDER = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)(?:\s*and\b)?|\band\b|&)\s*", re.IGNORECASE)
-
-
-def _list(text: str) -> tuple[str, ...] | None:
-    """The items of a list, in no order; None for what is none."""
-    items = [item for item in _BORDER.split(text.strip().rstrip(".")) if item.strip()]
-    return tuple(sorted(spelled(item) for item in items)) if len(items) > 1 else None
-
-
 @lru_cache(maxsize=4096)
 def spelled(text: str) -> str:
     """``text`` in plain words: case, accents, articles, punctuation and ways to write numbers make no difference."""
@@ -399,27 +331,3 @@ def spelled(text: str) -> str:
     for forms in (_accents, _signs, _symbols, _article, _short_words, _numbers, _roman, _spelling):
         text = next(forms(text), text)
     return text
-
-
-def _by_name(left: _Spelling, right: _Spelling) -> str | None:
-    """Names of people and acronyms: initials for given names, a middle initial that one of them lacks, the family name
-    first, the first letters of a name of three words and more."""
-    for one, other in ((left, right), (right, left)):
-        if one.turned is not None and one.turned == other.plain:
-            return "family_name_first"
-        if one.letters and one.plain == other.initials:
-            return "acronym"
-    fits = fits_initials(left.words, right.words) or fits_initials(right.words, left.words)
-    return "initials" if fits else None
-
-
-def maybe_same_person(left: str, right: str) -> bool:
-    """Whether the given names are forms of one name ("Kathy", "Kathryn"): people marry, and change the other one."""
-    one, other = (name_words(spelled(text)) for text in (left, right))
-    if min(len(one), len(other)) < 2 or one[0] == other[0] or not (left[:1] + right[:1]).isupper():
-        return False
-    a, b = (NICKNAMES.get(words[0], words[0]) for words in (one, other))
-    return a == b or (min(len(a), len(b)) >= _LONG_STEM and a[:_LONG_STEM] == b[:_LONG_STEM])
-
-
-_LONG_STEM = 4

@@ -77,6 +77,7 @@ PUBLIC = {
         "canonical_json",
         "derive_generator",
         "digest",
+        "digests",
         "generator_of",
         "hash_64",
         "key_of",

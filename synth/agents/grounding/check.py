@@ -116,11 +116,10 @@ def _digest(text: str) -> tuple[frozenset[str], frozenset[str], str, frozenset[s
     found = list(_tokens(flat))
     tokens = [word for word, _, _ in found]
     links = list(find_links(text))
-    names = frozenset(_names(flat, found)) | {_normal(anchor) for anchor in {item.anchor for item in links}}
-    targets = [item.target for item in links]
+    names, targets = frozenset(_names(flat, found)), [item.target for item in links]
     ids = frozenset(targets) | {target.split("#", 1)[0] for target in targets}
     places = [_normal(target.split("#", 1)[1]) for target in targets if "#" in target]
-    names |= frozenset(places)
+    names |= {*places, *(_normal(anchor) for anchor in {item.anchor for item in links})}
     pages = max((int(n) for groups in _PAGES.findall(text) for n in groups if n), default=0)
     words = frozenset(tokens) | {word for name in places for word in name.split()}
     return words, names, " | ".join((f" {' '.join(tokens)} ", *(f" {name} " for name in places))), ids, pages
