@@ -188,7 +188,8 @@ class PreferenceRow(Row):
     """Who did, or proposed, what the rejected side does. ``rule``: an error that was put into a good run, easy to tell;
     such pairs fill what real failures did not give."""
     first_deviation: bool | None
-    """Whether nothing went wrong before the rejected turn. None: a pair of whole runs, or not measured."""
+    """Whether nothing went wrong before the rejected turn, or it had been put right. None: a pair of whole runs, or not
+    measured."""
     selected: bool
     """In the selection that exports take by default (``preferences.selection``; ``selected_by_default``)."""
     split: Split

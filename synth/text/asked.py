@@ -250,7 +250,7 @@ _LEADS = re.compile(
 
 
 def _is_done(vp: str) -> bool:
-    """Whether words say, by themselves, what somebody does."""
+    """Whether a verb phrase is complete without the words around it."""
     first = vp.partition(" ")[0]
     settled = _POINTS.search(vp) is None and 2 <= vp.count(" ") <= 22
     return (
@@ -327,7 +327,7 @@ def _is_local(s: str) -> bool:
 
 
 def _inside(s: str) -> str:
-    """A subject as it stands inside a sentence."""
+    """A subject in the case that it takes inside a sentence: articles and common words in lower case."""
     first, _, rest = s.partition(" ")
     article = first in _ARTICLES
     named = not rest or re.match(r"[A-Z]", rest)

@@ -92,8 +92,8 @@ def members_of(state: State) -> list[Value]:
     return [value for values in state.members.values() for value in values]
 
 
-def test_what_was_put_aside_wrongly_is_returned_to() -> None:
-    """The expert says so, and who goes on from there may use it again."""
+def test_a_candidate_ruled_out_too_early_is_readmitted() -> None:
+    """The expert says so, and later turns of the run may use it again."""
     made = [(point, name) for point, turn in corrections("graph") for i, name in notes_of(point, turn) if i == "return"]
     assert made
     for point, name in made:

@@ -141,8 +141,8 @@ def test_a_harmful_request_is_refused_by_what_its_harmless_twin_does_not_say() -
 
 
 def test_after_a_lost_connection_the_same_call_is_all_that_is_proposed() -> None:
-    """What the user would take instead is no alternative before the first was tried. A look at what was done already,
-    or a call that nobody meant, need not be made again."""
+    """What the user would accept instead is no alternative before the first choice was tried. A failed call that the
+    plan has no use for need not be repeated."""
     place = open_app(application="airline", user=True, failures={"rate": 0.5, "seed": 4})
     failed = left = 0
     for task in tasks("airline", 30):

@@ -18,9 +18,9 @@ class CriticalConfig(Row):
     """``first_deviation`` produces pairs: step by step from the first one that scores low, each alternative is
     continued ``samples`` times per side, and the search ends when ``steps`` are verified. ``audit`` measures: every
     candidate of the run, up to ``max_pairs`` continuations per side, one error for the whole trajectory."""
-    steps: int = Field(default=2, ge=1, le=100)
+    steps: int = Field(default=1, ge=1, le=100)
     """From the first deviation: verified steps of a run at most. Those behind the first are recoveries. A second step
-    brings a fifth more pairs for a twelfth more turns of the policy; what is right there is often the same action,
+    brings a fifth more pairs for a twelfth more turns of the policy, but what is right there is mostly the same action,
     against another mistake."""
     samples: int = Field(default=2, ge=1, le=16)
     """From the first deviation: continuations per side. The better side must succeed in all of them and the worse in

@@ -66,8 +66,8 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
         if any(any(places_of(text, name)) for text in texts):
             thoughts = Thoughts(task.question, generator, terse=False)
             passages = [_stating(view, number, name) for number, hop in enumerate(hops) if _is_answer(hop.target, hops)]
-            if None in passages:
-                return  # an answer without what it rests on teaches nothing
+            if any(passage is None or passage.document not in view.read for passage in passages):
+                return  # an answer without what it rests on teaches nothing, and a snippet is no page
             for passage in [one for at, one in enumerate(passages) if one not in passages[:at]]:
                 _quote(thoughts, passage)
             thoughts.add("answer", answer=name)

@@ -218,8 +218,8 @@ def _mend_list(state: State, number: int, hops: Sequence[Hop], read: Sequence[Ho
 
 
 def _mend_sifted(state: State, number: int, other: int, hops: Sequence[Hop], sifting: Sequence[Hop]) -> bool:
-    """Of a list that a further condition sifts: who meets it and was struck is listed again, who does not and was kept
-    is tested again."""
+    """Corrects a list that a further condition narrows: members that meet it but were struck off are listed again, and
+    members that do not but were kept are tested again."""
     members = state.members.get(_target(state, number), [])
     kept = [value for value in members if (other, key_of(value)) in state.kept]
     wrong = {(other, key_of(value)) for value in kept if not any(_means(hop, value) for hop in sifting)}
@@ -264,7 +264,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(133)
+@versioned(134)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

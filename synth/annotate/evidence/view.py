@@ -109,7 +109,7 @@ class _Worded(NamedTuple):
     facts: bool
     """Whether it shows the lines of facts."""
     links: tuple[tuple[str, str, Passage], ...]
-    """Of all links: the words of the anchor, the document, and the passage, whoever wrote it."""
+    """Of all links: the words of the anchor, the document, and the passage (simulated ones included)."""
 
 
 @lru_cache(maxsize=512)

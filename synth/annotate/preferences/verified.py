@@ -104,12 +104,12 @@ def _why_none(searched: SearchedRow | None) -> str:
 
 
 def off_path(steps: Iterable[StepRow], step: int) -> bool:
-    """Whether the run was already off the path before ``step``: the first error is earlier (by its label or by
-    branching), and no step between has corrected it."""
+    """Whether the run was already off the path before ``step``: an error is earlier (by its label, by branching, or
+    because something better was verified there), and no step between has corrected it."""
     before = sorted((row for row in steps if row.step < step), key=lambda row: row.step)
     off = False
     for row in before:
-        if row.first_error or row.first_error_branching:
+        if row.first_error or row.first_error_branching or _better(row, PairKind.VERIFIED_STEP):
             off = True
         elif row.label_reason is LabelReason.CORRECTED:
             off = False

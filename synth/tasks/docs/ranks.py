@@ -1,11 +1,11 @@
 """In which order the candidates of a corpus are tried: the best rank first, and each of a finite number once.
 
-``good``  what has a name by what it is or does, structure (options, values, rows) and two pages at once
-``fair``  what one page alone tells, so that the question names it; what a program does
-``gap``   a sentence with a word left out: right by construction, and nobody's question
+``good``  asks for the name of what is described, reads structure (options, values, rows), or joins two pages
+``fair``  can be asked of one page only, and names that page; or asks what a program does
+``gap``   a sentence with a word left out: correct by construction, but not a question that people ask
 
-A question is *wrong* when a reader of the page would not give the answer: such candidates are in no rank. One that
-nobody would ask, though its answer is right, goes down.
+A question is *wrong* when a reader of the page would not give the answer; such candidates get no rank at all. A correct
+question that reads badly only moves down.
 """
 
 from __future__ import annotations

@@ -349,7 +349,8 @@ def test_position_and_nature_by_brute_force(failures: list[Searched], data: st.D
     assert not made.rejected
     assert [pair.step for pair in made.rows] == sorted(verified)
     for pair in made.rows:
-        off = error is not None and error < pair.step and not any(error < n < pair.step for n in corrected)
+        wrong = [n for n in (*verified, *([] if error is None else [error])) if n < pair.step]
+        off = bool(wrong) and not any(max(wrong) < n < pair.step for n in corrected)
         assert pair.nature == ("recovery" if off else "decision")
         assert off_path(steps, pair.step) == off
         assert pair.position == ("earliest" if pair.step == min(verified) else "later")

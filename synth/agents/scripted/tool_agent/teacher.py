@@ -37,7 +37,7 @@ class ToolTeacher:
 
 def next_turn(builder: TurnBuilder, config: ToolTeacherConfig, *, retries: bool = True) -> Turn:
     """What the teacher does next. Without ``retries`` a call that the tool failed on is made again only where the plan
-    makes it: who takes over from another leaves that one's mistakes."""
+    makes it: an agent that takes over a run does not repeat the other's mistakes."""
     if not builder.tools or len(builder.history) >= config.patience:
         return builder.stuck()
     failed = builder.failed()
