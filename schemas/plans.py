@@ -74,6 +74,8 @@ class Ground(Row):
     """What the rule goes by, as the plan met it."""
     nothing: dict[str, str] = {}
     """Tools that list nothing of what the rule goes by, each with what was looked for."""
+    weighed: tuple[str, ...] = ()
+    """How that compares with the rule, in words; one of them is said. Empty = the application has no words for it."""
 
 
 class PlannedCall(Row):
@@ -267,6 +269,8 @@ class ForbiddenCall(Row):
     arguments: JsonObject
     evidence: tuple[str, ...] = ()
     """The looked-up lines by which the rule forbids it. Empty = the application does not say which they are."""
+    weighed: tuple[str, ...] = ()
+    """How those compare with the rule, in words; one of them is said. Empty = the application has no words for it."""
     offer: str = ""
     """What may be done in its place, as a sentence for the person. Empty = the application knows of nothing."""
 

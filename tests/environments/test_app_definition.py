@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from app_tools import LIBRARY, task
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.reading import load_definition, parse_definition, shipped
 from synth.errors import InputError
+from synth.exploration.app.requests import AppRequests, beginning_of
 
 TEXT = LIBRARY.read_text()
 NAMES = "SELECT * FROM readers WHERE contains(name, :name) ORDER BY name"
@@ -163,3 +165,42 @@ def test_shipped_keys_can_not_be_guessed_from_one_another(name: str) -> None:
             assert 12 < rising < 48, (table, keys[:5])
             other = environment.world(1)
             assert sum(world.key(table, spec.code, n) == other.key(table, spec.code, n) for n in range(60)) < 6
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_rule_by_which_a_shipped_application_decides_is_weighed(name: str) -> None:
+    """Of each that something is looked up for, whatever is asked: but for one whose evidence no tool shows."""
+    environment = open_app(application=name)
+    requests = environment.definition.requests
+    assert requests is not None
+    app = AppRequests(environment)
+    task = beginning_of(environment, 0)
+    episode = environment.reset(task)
+    try:
+        speakers = [speaker["speaker"] for speaker in app.speakers(episode)]
+        for ask_name, ask in requests.asks.items():
+            rows = (row for speaker in speakers for row in app.rows(episode, ask, speaker)[:3])
+            row = next(rows, None)
+            for rule in ask.refused_by if row is not None else ():
+                weighings = requests.weighs.get(rule, ())
+                fits = any(one.needs <= (row or {}).keys() for one in weighings)
+                assert fits or rule == "voucher_once", (ask_name, rule)
+    finally:
+        episode.close()
+
+
+@pytest.mark.parametrize(
+    ("weighs", "said"),
+    [
+        ("nobody: [{from: SELECT 1 AS holds, met: [x]}]", "there is no deciding rule 'nobody'"),
+        ("kept_stays: [{from: SELECT 1 AS one, met: [x]}]", "there is no column 'holds'"),
+        ("kept_stays: [{from: SELECT :colour AS holds, met: [x]}]", "no ask that kept_stays decides on has ['colour']"),
+        ('kept_stays: [{from: SELECT 1 AS holds, met: ["{size}"]}]', "there is no column 'size'"),
+        ("kept_stays: [{from: SELECT 1 AS holds, met: []}]", "is empty: give one entry"),
+    ],
+)
+def test_a_weighing_that_can_not_work_is_refused(weighs: str, said: str) -> None:
+    text = files("synth.environments.app").joinpath("shipped", "memory.yaml").read_text(encoding="utf-8")
+    head, _, rest = text.partition("  weighs:\n")
+    broken = f"{head}  weighs:\n    {weighs}\n  questions:{rest.partition('  questions:')[2]}"
+    assert said in mistake(broken)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
@@ -10,7 +11,9 @@ import pytest
 from explored_apps import APPLICATIONS, environment, plan_of, run, tasks
 
 from synth.agents.contract import Step
+from synth.agents.grounding.weighed import is_compared
 from synth.agents.loop import Rollout
+from synth.agents.plan_view import alike
 from synth.agents.scripted.config import ToolPolicyConfig, ToolTeacherConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
@@ -178,3 +181,66 @@ def test_a_refusal_gives_the_fact_that_decides_and_no_other() -> None:
         assert any("refuses without a word" in one for one in told)
         seen += 1
     assert seen
+
+
+def _told(steps: Sequence[Step]) -> str:
+    return " ".join(step.turn.thought or "" for step in steps)
+
+
+def _without_words(rollout: Rollout, phrases: Sequence[str]) -> list[Step]:
+    """The run without ``phrases`` in its thoughts, even sums of which are written without their cents, too."""
+    found = []
+    for step in rollout.history:
+        thought = step.turn.thought or ""
+        for phrase in phrases:
+            thought = re.sub(re.escape(phrase).replace(r"\.00", r"(?:\.00)?"), "", thought)
+        found.append(step.model_copy(update={"turn": step.turn.model_copy(update={"thought": thought})}))
+    return found
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_a_rule_that_is_quoted_is_compared_with_what_was_read_and_a_run_without_that_is_seen(application: str) -> None:
+    seen = 0
+    for task, rollout in taught(application):
+        forbidden, plan = Policed.of(task.details).forbidden, plan_of(task)
+        every = [ground for call in (*plan.calls, *plan.attempts) for ground in call.grounds]
+        weighed = [(one.rule, one.weighed) for one in every if one.weighed]
+        if forbidden is not None and forbidden.weighed and plan.rule is not None:
+            weighed.append((plan.rule, forbidden.weighed))
+        told = _told(rollout.history)
+        weighed = [(rule, forms) for rule, forms in weighed if rule.rstrip(".") in told and is_compared(forms, told)]
+        if not weighed:
+            continue
+        _, forms = weighed[0]
+        bare = _without_words(rollout, [form[1:] for form in forms])
+        assert not is_compared(forms, _told(bare))
+        assert any("never says how what was read compares" in one for one in problems(task, rollout, bare))
+        seen += 1
+    assert seen >= 5
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_a_row_that_is_opened_behind_the_line_of_another_is_seen(application: str) -> None:
+    seen, airline = 0, application == "airline"
+    for task, rollout in taught(application):
+        for at, step in enumerate(rollout.history):
+            calls = [
+                call for call in step.turn.calls if call.name in ("get_reservation", "get_issue", "get_transaction")
+            ]
+            value = next((str(one) for call in calls[:1] for one in call.arguments.values()), "")
+            looked = [
+                result.content
+                for old in rollout.history[:at]
+                for call, result in zip(old.turn.calls, old.results, strict=True)
+                if call.name.startswith(("list_", "search_"))
+            ]
+            shown = [line for text in looked for line in text.split("\n") if value not in line and '"' not in line]
+            lines = [line for line in shown if any(one[:1] == value[:1] or airline for one in alike(value, line, ""))]
+            if not lines or len(step.turn.calls) > 1:
+                continue
+            turn = step.turn.model_copy(update={"thought": f'I read "{lines[0].strip()}".'})
+            steps = [*rollout.history[:at], step.model_copy(update={"turn": turn}), *rollout.history[at + 1 :]]
+            assert any("quotes a line on" in one for one in problems(task, rollout, steps))
+            seen += 1
+    # An issue and a transaction are mostly opened by the only line there is.
+    assert seen or not airline

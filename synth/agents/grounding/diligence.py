@@ -8,20 +8,24 @@ from collections.abc import Iterator
 from synth.agents.contract import History, Prompt
 from synth.agents.grounding.foretold import foretold
 from synth.agents.grounding.said import says
-from synth.agents.plan_view import ASK, PlanView
+from synth.agents.grounding.weighed import comparisons, is_compared
+from synth.agents.plan_view import ASK, PlanView, alike
 from synth.schemas.plans import Plan, Planned, Policed
 from synth.schemas.tasks import Task
 
 __all__ = ["unlooked"]
 
+_ID = re.compile(r"^(?=\S*[A-Z])(?=\S*\d)\S+$")
+_KIND = re.compile(r"[A-Z]{2}")
 _QUOTED = re.compile(r'"([^"]+)"')
 
 
 def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     """What a run left undone: look-ups by which the policy decides, before the change or the answer; questions about
     what the request leaves open, and what it goes by before their answers; sums that it charges or refunds before the
-    user has agreed; rules that it quotes and that do not decide; and rules that it goes by without a word on what was
-    looked up for them, or with words on what does not decide. Nothing without a plan."""
+    user has agreed; rules that it quotes and that do not decide; rules that it goes by without a word on what was
+    looked up for them, or with words on what does not decide; rules that it quotes and never compares with what was
+    read; and rows that it opens where it quotes the line of another. Nothing without a plan."""
     view = PlanView.of(task)
     if view is None:
         return
@@ -54,6 +58,8 @@ def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     yield from _other_rules(task, prompt, history)
     yield from _unfounded(task, view, history)
     yield from _besides(task, view, history)
+    yield from _unweighed(task, view, prompt, history)
+    yield from _other_row(view, history)
 
 
 def _moved(view: PlanView, before: frozenset[int]) -> set[int]:
@@ -132,3 +138,37 @@ def _besides(task: Task, view: PlanView, history: History) -> Iterator[str]:
         text = " ".join(quote.rstrip(".").split())
         if any(text in one for one in shown) and not any(text in line or line in text for line in seen):
             yield f"gives {quote!r} as a reason, which does not decide"
+
+
+def _unweighed(task: Task, view: PlanView, prompt: Prompt, history: History) -> Iterator[str]:
+    """Rules that are quoted before a change or a refusal without a word on how what was read compares with them, where
+    the application has words for that."""
+    forbidden = Policed.of(task.details).forbidden
+    weighed = [(view.plan.rule or "", forbidden.weighed)] if forbidden is not None and not view.plan.attempts else []
+    made = {id(one.call): view.plan.calls[number].grounds for number, one in view.done.items()}
+    made |= {id(one.call): view.plan.attempts[number].grounds for number, one in view.tried.items()}
+    for at, step in enumerate(history):
+        told = " ".join(one.turn.thought or "" for one in history[: at + 1])
+        grounds = [(one.rule, one.weighed) for call in step.turn.calls for one in made.get(id(call), ())]
+        for rule, forms in (*grounds, *(weighed if at == len(history) - 1 else ())):
+            if not forms or not rule or rule.rstrip(".") not in told or is_compared(forms, told):
+                continue
+            if comparisons(forms, prompt, history[:at]):
+                yield f"quotes {rule!r} and never says how what was read compares with it"
+
+
+def _other_row(view: PlanView, history: History) -> Iterator[str]:
+    """Look-ups that open another row than the one whose line was just quoted."""
+    for at, step in enumerate(history):
+        looked = [pair for one in history[:at] for pair in zip(one.turn.calls, one.results, strict=False)]
+        shown = [result.content for call, result in looked if call.name not in view.changing]
+        quotes = [quote for quote in _QUOTED.findall(step.turn.thought or "") if any(quote in text for text in shown)]
+        given = [call.arguments.values() for call in step.turn.calls if call.name not in view.changing]
+        ids = [str(value) for values in given for value in values if _ID.search(str(value))]
+        for value in ids:
+            kind = _KIND.match(value)
+            begins = kind.group() if kind is not None else ""  # "PY" of payees, "SO" of standing orders
+            found = [other for quote in quotes for other in alike(value, quote, "") if other != value]
+            others = [other for other in found if other.startswith(begins)]
+            if others and not any(one in quote for quote in quotes for one in ids):
+                yield f"quotes a line on {others[0]} and opens {value}"

@@ -52,4 +52,6 @@ def _builder(point: Point, generator: np.random.Generator) -> TurnBuilder:
     view = PlanView.of(point.task, point.history)
     assert view is not None
     own = np.random.default_rng(int(generator.integers(2**63)))
-    return TurnBuilder(point.task, point.prompt, point.history, own, view)
+    builder = TurnBuilder(point.task, point.prompt, point.history, own, view)
+    builder.explains = True
+    return builder

@@ -11,7 +11,16 @@ from typing import Any
 from synth.environments.app.build import empty_database, in_sql, tables_of
 from synth.environments.app.database import Database, Mode, TooMuchWork
 from synth.environments.app.definition import Argument, Definition, Listing, Rule
-from synth.environments.app.requests import Ask, Confirm, Look, Question, Reference, Requests, holes_in
+from synth.environments.app.requests import (
+    Ask,
+    Confirm,
+    Look,
+    Question,
+    Reference,
+    Requests,
+    Weighing,
+    holes_in,
+)
 from synth.environments.app.tools import CompiledTool, Rules
 from synth.environments.app.words import names_in
 from synth.errors import InputError
@@ -147,6 +156,8 @@ def _check_requests(
         checker.ask(name, ask)
     for name, question in requests.questions.items():
         checker.question(name, question)
+    for rule, weighings in requests.weighs.items():
+        checker.weighings(rule, weighings)
 
 
 class _RequestChecker:
@@ -267,6 +278,22 @@ class _RequestChecker:
         self.among(f"{place}.tool", tools[confirm.tool].arguments, arguments, "argument of the ask's tool")
         self.words(f"{place}.words", confirm.words, (*columns, "amount", "line"))
         self.among(f"{place}.decides", confirm.decides, self.rules, "rule")
+
+    def weighings(self, rule: str, weighings: Sequence[Weighing]) -> None:
+        place = f"requests.weighs.{rule}"
+        asks = {name: ask for name, ask in self.requests.asks.items() if rule in ask.refused_by}
+        self.among("requests.weighs", [rule], (r for ask in asks.values() for r in ask.refused_by), "deciding rule")
+        rows = {name: self.select(f"requests.asks.{name}.from", ask.source, self.bound) for name, ask in asks.items()}
+        for number, one in enumerate(weighings):
+            fits = [columns for columns in rows.values() if one.needs <= set(columns)]
+            if not fits:
+                raise self.fail(f"{place}.{number}.from", f"no ask that {rule} decides on has {sorted(one.needs)}")
+            own = self.select(
+                f"{place}.{number}.from", one.source, {**self.bound, "due": None, **dict.fromkeys(one.needs)}
+            )
+            self.among(f"{place}.{number}.from", ["holds"], own, "column")
+            for columns in fits:
+                self.words(f"{place}.{number}.met", (*one.met, *one.broken), {*own, *columns})
 
     def question(self, name: str, question: Question) -> None:
         place = f"requests.questions.{name}"

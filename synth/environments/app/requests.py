@@ -7,6 +7,7 @@ derived from it (:mod:`synth.exploration.app`).
   them, and the reading calls by which somebody who hears them finds the key.
 * An **ask** is what a person may want of a tool that writes: the rows it may be about, and how they put it.
 * A **question** is what a person may want to know.
+* A **weighing** is how what was looked up compares with a rule.
 * A **harm** is what makes the same asks harmful, and what makes them harmless.
 
 Words are templates: ``{column}`` puts a value in, ``{column:day}`` in the way a person writes a date (``time``,
@@ -38,12 +39,14 @@ __all__ = [
     "Reference",
     "Requests",
     "Speaker",
+    "Weighing",
     "holes_in",
 ]
 
 EITHER = re.compile(r"<([^<>]*)>")
 PART = re.compile(r"\[\[(.*?)\]\]", re.S)
 HOLE = re.compile(r"\{([a-z][a-z0-9_]*)(?::([^{}]+))?\}")
+_BOUND = re.compile(r"(?<![:\w]):([a-z][a-z0-9_]*)")
 FORMS = ("day", "lower", "money", "month", "ordinal", "quote", "start", "time")
 
 
@@ -209,6 +212,26 @@ class Question(_Part):
     weight: float = Field(default=1, gt=0)
 
 
+class Weighing(_Part):
+    """How what was looked up compares with a rule of the policy, in words that an agent says behind the rule."""
+
+    source: str = Field(alias="from")
+    """SELECT of one row: ``holds``, whether the rule lets the call through, and columns to say. Columns of the ask,
+    ``:speaker``, ``:now``, ``:today`` and ``:due`` are bound, the last of which is the sum in cents that the call
+    moves; it is for asks that have all the columns that it names."""
+    met: tuple[str, ...] = Field(min_length=1)
+    """Clauses for where the rule holds, over its columns and those of the ask, without a capital and a full stop. One
+    with an empty column is not said. They name only what the look-ups of the rule or the policy show, in plain words:
+    others are dropped as not seen."""
+    broken: tuple[str, ...] = ()
+    """The same for where it forbids the call. Empty = nothing is said."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Columns of the ask that it names."""
+        return frozenset(_BOUND.findall(self.source)) - {"speaker", "now", "today", "due"}
+
+
 class Harm(_Part):
     """A way in which what can be asked for does harm, and its twin: the same chain of calls where it does none
     (AgentAlign, arXiv 2505.23020). ``{message}`` is the chain in words, other holes are columns of the speaker."""
@@ -230,4 +253,6 @@ class Requests(_Part):
     """Table with a key of one column -> the ways to refer to a row of it, the usual one first."""
     asks: dict[str, Ask] = Field(min_length=1)
     questions: dict[str, Question] = {}
+    weighs: dict[str, tuple[Weighing, ...]] = {}
+    """Rule -> how what was looked up compares with it; of several the first that is for the ask."""
     harms: dict[str, Harm] = {}

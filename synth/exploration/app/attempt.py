@@ -281,6 +281,7 @@ class AppAttempt:
             elif confirm is not None and rule.name in confirm.decides:
                 solver.price(stopped.ask, stopped.row, solver.reach(stopped.ask, stopped.row, first.text))
             evidence = solver.evidence(stopped.ask, stopped.row, None if hidden else rule.name, stopped=True)
+            weighed = () if hidden else solver.weighed(stopped.row, rule.name, holds=False)
             answer = f"That can't be done. {reason}"
             if instead is not None and second is not None:
                 answer = f"{answer} {solver.write(instead.ask, instead.row, second.text).content}"
@@ -295,6 +296,7 @@ class AppAttempt:
                 ((instead or stopped).ask,),
                 rule=text if hidden is None else None,
                 evidence=evidence,
+                weighed=weighed,
                 stopped=stopped,
                 hidden=hidden,
             )
@@ -345,6 +347,7 @@ class AppAttempt:
         *,
         rule: str | None = None,
         evidence: tuple[str, ...] = (),
+        weighed: tuple[str, ...] = (),
         stopped: TriedCall | None = None,
         hidden: HiddenRule | None = None,
         facts: Sequence[UserFact] = (),
@@ -381,6 +384,7 @@ class AppAttempt:
             aliases=(),
             stopped=stopped,
             evidence=evidence,
+            weighed=weighed,
             hidden=hidden,
             reward=self.reward,
             asks=asks,

@@ -20,6 +20,7 @@ __all__ = [
     "Amount",
     "applying",
     "bears_on",
+    "cents_in",
     "deciding",
     "is_outdated",
     "look_again",
@@ -138,6 +139,12 @@ def sum_in(confirm: Confirm, line: str) -> str:
     """The sum behind the words that announce it; empty where nothing is charged or refunded."""
     found = re.match(r"\$[\d,]+\.\d\d", line.partition(confirm.amount)[2])
     return "" if found is None or found.group() == "$0.00" else found.group()
+
+
+def cents_in(line: str) -> int | None:
+    """The first sum of money of a line, in cents."""
+    found = re.search(r"\$([\d,]+)\.(\d\d)", line)
+    return None if found is None else 100 * int(found[1].replace(",", "")) + int(found[2])
 
 
 def bears_on(rule: str, confirm: Confirm, line: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Ask, Look, Question
 from synth.environments.app.words import one_line
 from synth.environments.contract import ToolResult
-from synth.exploration.app.deciding import applying, bears_on, deciding, is_outdated, look_again, named_by
+from synth.exploration.app.deciding import applying, bears_on, cents_in, deciding, is_outdated, look_again, named_by
 from synth.exploration.app.phrases import plain
 from synth.exploration.app.requests import AppRequests, Values
 from synth.exploration.pipeline import Dropped
@@ -20,6 +22,7 @@ class Grounds:
     """The part of a solver that tells by what its calls are decided."""
 
     app: AppRequests
+    speaker: Any
     episode: AppEpisode
     calls: list[PlannedCall]
     results: list[ToolResult]
@@ -35,13 +38,26 @@ class Grounds:
         """
         return () if rule is None else self._ground(name, row, rule, stopped=stopped).lines
 
+    def weighed(self, row: Values, rule: str, *, holds: bool) -> tuple[str, ...]:
+        """How what was looked up for ``rule`` compares with it, in words.
+
+        Raises:
+            Dropped: by that comparison it comes out the other way than it did.
+        """
+        due = None if self._priced is None else cents_in(self._priced)
+        found = self.app.weighed(self.episode, rule, {**row, "speaker": self.speaker, "due": due})
+        if found is not None and found[0] is not holds:
+            raise Dropped(Reason.EVIDENCE_DOES_NOT_STATE, f"{rule}: what was looked up says {found[0]}, not {holds}")
+        return () if found is None else found[1]
+
     def _grounds(self, name: str, row: Values) -> tuple[Ground, ...]:
         """The written rules that are kept before an ask's call, each with what was looked up for it: the first, and of
         the others those for which something was."""
         hidden = self.app.environment.rules.hidden
         written = [rule for rule in self.app.requests.asks[name].refused_by if rule not in hidden]
         every = [self._ground(name, row, rule, whole=rule == written[0]) for rule in written]
-        return tuple(one for at, one in enumerate(every) if not at or one.lines or one.nothing)
+        told = [(at, one) for at, one in enumerate(every) if not at or one.lines or one.nothing]
+        return tuple(one.model_copy(update={"weighed": self.weighed(row, written[at], holds=True)}) for at, one in told)
 
     def _ground(self, name: str, row: Values, rule: str, *, stopped: bool = False, whole: bool = True) -> Ground:
         """What was looked up for one rule. ``whole``: where nothing stands of what it goes by, that nothing does is

@@ -13,6 +13,7 @@ from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.app.requests import Ask, Question, Reference, Requests
 from synth.environments.app.state import AppBeginning
 from synth.errors import InputError
+from synth.exploration.app.phrases import plain, usable
 from synth.exploration.pipeline import blank_task
 from synth.schemas.details import details_with
 from synth.schemas.tasks import Task
@@ -126,6 +127,18 @@ class AppRequests:
             return None, 0
         told = [mine[column] for column in form.reference.by]
         return mine, sum([one[column] for column in form.reference.by] == told for one in found)
+
+    def weighed(self, episode: AppEpisode, rule: str, row: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]] | None:
+        """Whether a rule holds for an ask's row now, as it is weighed, and the words for that; None where nothing says
+        how it is weighed."""
+        every = self.requests.weighs.get(rule, ())
+        weighing = next((one for one in every if one.needs <= row.keys()), None)
+        found = self._rows(episode, weighing.source, row) if weighing is not None else []
+        if weighing is None or not found:
+            return None
+        values, holds = {**row, **found[0]}, bool(found[0]["holds"])
+        words = weighing.met if holds else weighing.broken
+        return holds, tuple(plain(one, values, episode.now[:10]) for one in words if usable(one, values))
 
     def holes(self, name: str, row: Mapping[str, Any]) -> Iterator[tuple[str, Argument, Any]]:
         """Arguments that an ask's row gives, with what they are."""

@@ -74,6 +74,8 @@ class AppSolution:
     asks: tuple[str, ...]
     evidence: tuple[str, ...] = ()
     """Of what is declined: the lines of what was looked up by which the rule forbids it."""
+    weighed: tuple[str, ...] = ()
+    """How those compare with the rule, in words."""
     offer: str = ""
     """Of what is declined with nothing done in its place: what may be done, in words."""
     persona: Persona = "plain"
@@ -123,6 +125,7 @@ class AppSolution:
                     tool=stopped.call.name,
                     arguments=stopped.call.arguments,
                     evidence=self.evidence,
+                    weighed=self.weighed,
                     offer=self.offer,
                 ),
             ),

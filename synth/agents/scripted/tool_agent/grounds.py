@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from synth.agents.plan_view import value_at
-from synth.agents.scripted.tool_agent.details import details_of
+from synth.agents.grounding.weighed import comparisons
+from synth.agents.plan_view import stands_in, value_at
+from synth.agents.scripted.tool_agent.details import details_of, marks_of, today_in
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
     cut,
@@ -18,13 +19,17 @@ from synth.agents.scripted.tool_agent.narration import (
     looked_up,
     of_number,
     rule_for,
+    shown_values,
 )
 from synth.agents.scripted.tool_agent.progress import Progress
-from synth.schemas.plans import Ground, PlannedCall, Policed
+from synth.environments.contract import ToolResult
+from synth.schemas.plans import Given, Ground, PlannedCall, Policed
 from synth.text.lists import listed
 from synth.text.words import words
 
 __all__ = ["Grounds"]
+
+_ASKED = Given(source="question", words="")
 
 
 class Grounds(Progress):
@@ -71,6 +76,79 @@ class Grounds(Progress):
     def _unsaid(self, lines: Sequence[str]) -> list[str]:
         """Those that this turn has not quoted yet."""
         return [line for line in lines if line not in self.thoughts.said]
+
+    def say_weighed(self, grounds: Sequence[Ground]) -> None:
+        """How what was read compares with each rule, where all of it was read."""
+        looked = {call.name for _, call, result in self.view.made if result.error is None}
+        read = [one for one in grounds if self._seen(one.lines) == list(one.lines) and looked.issuperset(one.nothing)]
+        self._say_comparisons([one.weighed for one in read])
+
+    def say_broken(self) -> None:
+        """How what was read compares with the rule that forbids what was asked for."""
+        forbidden = Policed.of(self.task.details).forbidden
+        if forbidden is not None and forbidden.weighed and self._seen(forbidden.evidence) == list(forbidden.evidence):
+            self._say_comparisons([forbidden.weighed])
+
+    def _say_comparisons(self, every: Sequence[Sequence[str]]) -> None:
+        """One form of each that was seen in all its parts."""
+        told: list[str] = []
+        for forms in every:
+            seen = comparisons(forms, self.prompt, self.history)
+            if seen:
+                told.append(seen[int(self.generator.integers(len(seen)))])
+        if told:
+            self.thoughts.add("p_weighed", what="; ".join(dict.fromkeys(told)))
+
+    def say_meant(self, number: int, arguments: Mapping[str, Any], most: int) -> None:
+        """By what of the request the ids of a change are the ones that are meant."""
+        said = 0
+        for path, given in self.plan.calls[number].given.items():
+            value, made = value_at(arguments, path), self.view.done.get(-1 if given.call is None else given.call)
+            if made is None or not isinstance(value, str) or not any(sign.isdigit() for sign in value):
+                continue
+            line = line_with([(path, value)], [made.result])
+            if said == most or line is None or line in self.thoughts.said or value not in line:
+                continue
+            details = marks_of(
+                self.task.question, line, [made.result], self.results, today=today_in(self.prompt.system)
+            )
+            if details and not self.gives_away(line):
+                self.thoughts.add("p_meant", value=value, details=listed(details))
+                said += 1
+
+    def say_correction(self, number: int, arguments: Mapping[str, Any]) -> bool:
+        """That the change before was made with other values than are meant, and with which; whether it was."""
+        tool = self.plan.calls[number].tool
+        changed = [made for made in self.view.made if made[1].name in self.view.changing and made[2].error is None]
+        if (
+            not changed
+            or changed[-1][1].name != tool
+            or all(one.call is not changed[-1][1] for one in self.view.strays)
+        ):
+            return False
+        before = changed[-1][1].arguments
+        differing = [name for name in arguments if before.get(name) != arguments[name]]
+        texts = [self.task.question, *(result.content for result in self.results)]
+        wrong = shown_values({name: before.get(name) for name in differing}, texts)
+        right = shown_values({name: arguments[name] for name in differing}, texts)
+        if wrong and right:
+            self.thoughts.add("p_correct", wrong=listed(wrong), right=listed(right))
+        return bool(wrong and right)
+
+    def _opened(self, number: int, line: str, shown: Sequence[ToolResult]) -> str | None:
+        """Where a line is on another row than a look-up opens, one that a later look-up of its kind opens: the line on
+        its own row, empty if there is none. None where the line is on that row, or no such look-up follows."""
+        call, mine = self.plan.calls[number], self.view.arguments(number) or {}
+        ids = [(path, value) for path, value in mine.items() if call.given.get(path, _ASKED).source == "observation"]
+        later = [
+            self.view.arguments(n) or {} for n in self.open() if n != number and self.plan.calls[n].tool == call.tool
+        ]
+        if call.changes or not ids or any(stands_in(path, value, line) is not None for path, value in ids):
+            return None
+        if not any(stands_in(path, one[path], line) is not None for path, _ in ids for one in later if path in one):
+            return None
+        own = line_with(ids, shown) or ""
+        return own.removeprefix("- ").rstrip(".")
 
     def _decisive(self, rule: str, arguments: Mapping[str, Any]) -> list[str]:
         """What was looked up to decide on something that a rule is about: the line of it, or those of two look-ups of

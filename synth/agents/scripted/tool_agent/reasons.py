@@ -34,11 +34,16 @@ __all__ = ["Reasons"]
 
 _PRICING = frozenset(("quote", "price"))
 """Beginnings of the names of tools that say what something costs."""
+_EXPLAINED = 0.25
+"""Share of the changes before which a teacher says once more by what its ids are the ones that are meant."""
 _NUMBERS = re.compile(r"\S*\d\S*")
 
 
 class Reasons(Grounds):
     """What is known before one turn of an agent that carries out ``task``'s plan, put into thoughts."""
+
+    explains = False
+    """Whether each change says by what its ids are the ones that are meant: the reason for it beside another one."""
 
     def react(
         self,
@@ -130,6 +135,11 @@ class Reasons(Grounds):
         if first is not None and (both := self._both(first, lines)) is not None:
             self.thoughts.add("p_line_both", line=both[0], other=both[1])
             return
+        if line is not None and first is not None and (mine_too := self._opened(numbers[0], line, shown)) is not None:
+            # A line on the next of several look-ups of one kind: this one is about its own.
+            if mine_too:
+                self.thoughts.add("p_line_both", line=mine_too, other=line.removeprefix("- ").rstrip("."))
+            return
         if line is None or self.gives_away(line.strip().removeprefix("- ").rstrip(".")):
             return
         line = line.removeprefix("- ").rstrip(".")
@@ -202,7 +212,9 @@ class Reasons(Grounds):
             ruled = ruled or (self.plan.outcome == "offered" and not self.plan.attempts)
             free = not ruled and "## Policy" in self.prompt.system
             self.say_grounds(number, arguments)
-            if values:
+            if self.explains or self.draw(_EXPLAINED):
+                self.say_meant(number, arguments, most=2 if self.explains else 1)
+            if values and not self.say_correction(number, arguments):
                 self.thoughts.add(self.going_on(free=free), values=listed(as_quoted(values, self.task.question)))
             return
         self._behind(number, arguments)
@@ -324,6 +336,7 @@ class Reasons(Grounds):
             elif forbids is not None and not self.changes() and not self._is_said(forbids):
                 self._evidence()
                 self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
+                self.say_broken()
                 self.thoughts.add("p_instead")
         self._behind(number, arguments)
         self.say_kept(self._grounds_of(number, arguments), forbids, agreed=self._is_confirmed(number))
@@ -351,11 +364,13 @@ class Reasons(Grounds):
             self.thoughts.add("p_rules", rules=listed([f'"{ended(rule)[:-1]}"' for rule in rules]))
         elif rules:
             self.thoughts.add("p_rule", rule=rules[0].rstrip("."))
+        self.say_weighed([ground for ground in new if ground.rule in rules])
         if rules and any(ground.lines or ground.nothing for ground in kept) and self.draw(0.4):
             self.thoughts.add("p_kept")
         same = [f'"{line}"' for one in grounds if one.rule == forbids for line in self._seen(one.lines)]
         if same:
             self.thoughts.add("p_same_rule", lines=listed(same))
+        self.say_weighed([one for one in grounds if one.rule == forbids])
 
     def _evidence(self) -> list[str]:
         """Say what was read that a rule of the policy is about; gives the lines."""

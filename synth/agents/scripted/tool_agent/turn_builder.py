@@ -208,6 +208,7 @@ class TurnBuilder(Reasons):
                 return self.message(self.said("m_not_accepted", rule=rule) + self._left())
             if rule is not None:
                 self.thoughts.add("p_forbidden", rule=rule.rstrip("."))
+                self.say_broken()
             self.thoughts.add("p_refuse")
             said = self.said("m_refuse", rule=self._with_grounds(rule)) if rule else self.said("m_refuse_plain")
             forbidden = Policed.of(self.task.details).forbidden
