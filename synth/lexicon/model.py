@@ -9,6 +9,7 @@ A predicate is written ``finite~base middle | preposition tail``; :mod:`synth.ta
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -29,6 +30,7 @@ __all__ = [
     "InTime",
     "InverseEntry",
     "JointEntry",
+    "KnownLabel",
     "Lexicon",
     "MisleadingFrame",
     "MisleadingKind",
@@ -36,6 +38,7 @@ __all__ = [
     "QuestionWords",
     "RelationEntry",
     "SectionEntry",
+    "UsualLabels",
 ]
 
 
@@ -237,6 +240,68 @@ class Lexicon(Described):
     joint: tuple[JointEntry, ...] = ()
     plurals: dict[str, str] = {}
     """Of nouns that name an end of a relation and no type: ``pupil: pupils``."""
+
+
+class KnownLabel(Described):
+    """What replaces the words that are derived from a usual label."""
+
+    labels: tuple[str, ...] = Field(min_length=1)
+    value: tuple[ValueKind, ...] = Field(min_length=1)
+    subject: Literal["person", "place"] | None = None
+    """Only for subjects that are people, or that are somewhere."""
+    page: tuple[str, ...] = ()
+    question: QuestionWords = QuestionWords()
+    """Keys that are given replace those derived."""
+    in_size: InSize | None = None
+
+
+class _AgentOf(Described):
+    participle: str
+    kinds: tuple[str, ...]
+
+
+class _Agents(Described):
+    any: dict[str, str]
+    of: dict[str, _AgentOf]
+
+
+class UsualLabels(Described):
+    """Words of relations that go by a usual name; ``labels.yaml`` explains the keys."""
+
+    alike: dict[str, tuple[str, ...]]
+    agents: _Agents
+    located: frozenset[str]
+    places: frozenset[str]
+    people: frozenset[str]
+    known: tuple[KnownLabel, ...]
+
+    def event(self, label: str, value: ValueKind) -> str | None:
+        """The label under which an event is worded: with a preposition where it leads to a place."""
+        placed = value == "entity"
+        if not placed and value not in ("date", "year"):
+            return None
+        alike = (name for name, labels in self.alike.items() if label in labels)
+        return next((name for name in alike if name.endswith(" in") == placed), None)
+
+    def participle(self, noun: str, subject: tuple[str, ...]) -> str | None:
+        """What an agent has done to the subject: "written" for an author."""
+        found = self.agents.of.get(noun)
+        if found is not None:
+            return found.participle if set(subject) <= set(found.kinds) else None
+        return self.agents.any.get(noun)
+
+    def known_as(self, label: str, value: ValueKind, subject: Set[str]) -> KnownLabel | None:
+        """The first entry that fits a subject that is a "person", a "place", both or neither."""
+        return next(
+            (
+                entry
+                for entry in self.known
+                if label in entry.labels
+                and value in entry.value
+                and (entry.subject is None or entry.subject in subject)
+            ),
+            None,
+        )
 
 
 class DocumentRelation(Described):

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
-from synth.lexicon.model import Comparison, DocumentWords, Lexicon, MisleadingWords
+from synth.lexicon.model import Comparison, DocumentWords, Lexicon, MisleadingWords, UsualLabels
 
 __all__ = [
     "WORLD",
@@ -23,6 +23,7 @@ __all__ = [
     "phrases",
     "read_lexicon",
     "registers",
+    "usual_labels",
     "world_lexicon",
 ]
 
@@ -73,6 +74,12 @@ def kinds_by_facts(end: str) -> Mapping[str, str]:
     """Label of a relation -> the kind of thing at its ``end``, ``subject`` or ``object``; earlier kinds win."""
     read = TypeAdapter(dict[str, dict[str, list[list[str]]]]).validate_python(_read(_HERE / "kinds.yaml"))
     return MappingProxyType({label: kind for kind, rows in read[end].items() for row in rows for label in row})
+
+
+@cache
+def usual_labels() -> UsualLabels:
+    """The words of relations that go by a usual name in the user's own facts."""
+    return UsualLabels.model_validate(_read(_HERE / "labels.yaml"))
 
 
 @cache

@@ -61,7 +61,7 @@ def _is_triples(path: Path) -> bool:
     if suffix in _SQLITE or path.is_dir():
         return False
     if suffix == ".json":
-        return True  # lines of Wikidata's dump
+        return _is_wikidata(path)
     try:
         rows = _first_rows(path, suffix)
     except (OSError, ValueError, csv.Error):
@@ -70,6 +70,16 @@ def _is_triples(path: Path) -> bool:
     if not rows or "triples" in heads or len(heads & _TRIPLES) >= 2:
         return True
     return len(rows[0]) == 3 and rows[0][1] in (row[1] for row in rows[1:] if len(row) == 3)
+
+
+def _is_wikidata(path: Path) -> bool:
+    """Whether a JSON file is Wikidata's dump, an entity a line between brackets; other JSON holds tables."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as lines:
+            first = next((line for line in lines if line.strip() not in ("", "[")), "")
+        return "claims" in json.loads(first.rstrip().rstrip(","))
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def _first_rows(path: Path, suffix: str) -> list[list[str]]:

@@ -42,7 +42,10 @@ _SPELLED = {
     "iata": "IATA code", "icao": "ICAO code", "tld": "top-level domain", "cas": "CAS number", "gdp": "GDP",
     "gnp": "GNP", "hdi": "HDI", "phone": "phone number", "zip": "zip code", "lat": "latitude", "lng": "longitude",
     "lon": "longitude", "long": "longitude", "pop": "population", "lang": "language", "mpg": "miles per gallon",
-    "dob": "date of birth",
+    "dob": "date of birth", "alt": "altitude", "elev": "elevation", "tzone": "time zone", "timezone": "time zone",
+    "addr": "address", "qty": "quantity", "dept": "department", "yr": "year", "faa": "FAA code", "hp": "horsepower",
+    "cyl": "cylinders", "temp": "temperature", "min temp": "minimum temperature", "max temp": "maximum temperature",
+    "subd": "subdivision", "mfr": "manufacturer", "manuf": "manufacturer", "nbhd": "neighborhood",
 }  # fmt: skip
 """Headings that are said in full."""
 _HEADED = re.compile(

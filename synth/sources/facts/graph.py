@@ -28,8 +28,9 @@ from synth.schemas.documents import Document, Edge, Entity, ValueKind
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Split
 from synth.sources.facts.kinds import kinds_of_objects, kinds_of_subjects
+from synth.sources.facts.labels import nature_of, word_relation
 from synth.sources.facts.statements import FactsConfig, local_name
-from synth.sources.facts.words import RelationShape, derive_relation, derive_type, names_its_object, plain_label
+from synth.sources.facts.words import RelationShape, derive_type, names_its_object, plain_label
 from synth.text.inflection import article, capital
 
 __all__ = ["PAGES_PER_SHARD", "FactGraph", "given_words", "open_facts", "open_lexicon"]
@@ -276,6 +277,11 @@ def _lexicon(
     entries = {}
     sources: Counter[str] = Counter()
     targets: Counter[str] = Counter()
+    labels: defaultdict[str, set[str]] = defaultdict(set)
+    for relation, pairs in relations.items():
+        for kind in {kinds[subject] for subject, _ in pairs}:
+            labels[kind].add(label(relation))
+    natures = {kind: nature_of(kind, told) for kind, told in labels.items()}
     for relation, pairs in relations.items():
         subjects = Counter(subject for subject, _ in pairs)
         objects = Counter(found for _, found in pairs)
@@ -283,7 +289,7 @@ def _lexicon(
         sources.update(kinds[subject] for subject in subjects)
         targets.update(kinds[found] for _, found in pairs) if entity else None
         unit = _unit(pairs[0][1]) if values[relation] == "quantity" else None
-        entries[names[relation]] = derive_relation(
+        entries[names[relation]] = word_relation(
             RelationShape(
                 label(relation),
                 subject=_common(kinds[subject] for subject in subjects),
@@ -295,7 +301,8 @@ def _lexicon(
                 usual=sum(count == 1 for count in subjects.values()) >= _USUAL * len(subjects),
                 inverse_functional=entity and max(objects.values()) == 1,
                 crowded=entity and len(pairs) >= _CROWD * len(objects),
-            )
+            ),
+            nature=frozenset.intersection(*(natures[kind] for kind in {kinds[subject] for subject in subjects})),
         )
     count = Counter(kinds.values())
     hubs = {kind for kind in count if sources[kind] == 0 and targets[kind] >= 3 * count[kind]}

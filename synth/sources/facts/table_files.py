@@ -1,13 +1,14 @@
-"""Tables read from files: CSV, TSV, JSONL, Parquet, SQLite, or a folder of them; every cell as text."""
+"""Tables read from files: CSV, TSV, JSON, JSONL, Parquet, SQLite, or a folder of them; every cell as text."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import quote
 
 import polars as pl
@@ -20,9 +21,10 @@ __all__ = ["MEND", "SQLITE", "Cells", "Table", "read_file", "table_files"]
 
 Cells = list[tuple[str, ...]]
 """For each row the values in a column: none, one, or the members of a list."""
-MEND = "give tables with --source: CSV, TSV, JSONL, Parquet or SQLite, or a folder of them"
+MEND = "give tables with --source: CSV, TSV, JSON, JSONL, Parquet or SQLite, or a folder of them"
 SQLITE = (".sqlite", ".sqlite3", ".db")
 _FRAMES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+_JSON = ".json"
 _MISSING = frozenset(("", "null", "none", "nan", "n/a", "\\n", "-", "–", "—", "?"))
 
 
@@ -47,17 +49,17 @@ def table_files(path: str) -> list[Path]:
     if not path:
         raise InputError("no file was given", where="source.path", mend=MEND)
     place = Path(path).expanduser()
-    known = ", ".join((*_FRAMES, *SQLITE))
+    kinds = (*_FRAMES, *SQLITE)
+    known = ", ".join((*kinds, _JSON))
     if not place.is_dir():
         open_input(place, mend=MEND).close()
-        if place.suffix.lower() not in (*_FRAMES, *SQLITE):
+        if place.suffix.lower() not in (*kinds, _JSON):
             raise InputError(f"{place.name} ends in none of {known}", where="source.path", mend="rename or convert it")
         return [place]
-    found = [
-        file
-        for file in sorted(place.iterdir())
-        if file.suffix.lower() in (*_FRAMES, *SQLITE) and refusal(str(place), file.name) is None
-    ]
+    files = [file for file in sorted(place.iterdir()) if refusal(str(place), file.name) is None]
+    found = [file for file in files if file.suffix.lower() in kinds]
+    # Beside other tables JSON is mostly about them: "datapackage.json".
+    found = found or [file for file in files if file.suffix.lower() == _JSON]
     if not found:
         raise InputError(f"{place} holds no file that ends in {known}", where="source.path", mend=MEND)
     return found
@@ -67,7 +69,10 @@ def read_file(file: Path) -> list[Table]:
     """The tables of a file. Raises InputError: it can't be read, in one line."""
     open_input(file, mend=MEND).close()
     try:
-        return list(_database(file)) if file.suffix.lower() in SQLITE else [_frame(file)]
+        suffix = file.suffix.lower()
+        if suffix == _JSON:
+            return list(_json(file))
+        return list(_database(file)) if suffix in SQLITE else [_frame(file)]
     except (pl.exceptions.PolarsError, sqlite3.Error, OSError, ValueError) as error:
         what = " ".join(str(error).split())[:160]
         raise InputError(f"{file.name} can't be read: {what}", where="source.path", mend=MEND) from None
@@ -88,6 +93,29 @@ def _frame(file: Path) -> Table:
     narrow = [column.cast(pl.String) if column.dtype == pl.Float32 else column for column in frame]
     columns = {name.strip(): _cells(column.to_list()) for name, column in zip(frame.columns, narrow, strict=True)}
     return Table(file.stem, {name: cells for name, cells in columns.items() if name and any(cells)})
+
+
+def _json(file: Path) -> Iterator[Table]:
+    """An array of objects, an object of such arrays, or an object whose values are the rows."""
+    with open_input(file, mend=MEND) as opened:
+        held = json.loads(opened.read().decode("utf-8-sig"))
+    if isinstance(held, dict):
+        arrays = {name: rows for name, rows in held.items() if _are_rows(rows)}
+        values = list(held.values())
+        tables = {file.stem: values} if _are_rows(values) else arrays
+    else:
+        tables = {"": held} if _are_rows(held) else {}
+    if not tables:
+        raise ValueError("it holds no rows: an array of objects, or an object with such arrays")
+    for name, rows in tables.items():
+        keys = dict.fromkeys(key for row in rows for key in row)
+        columns = {key.strip(): _cells([row.get(key) for row in rows]) for key in keys}
+        named = name if len(tables) > 1 else file.stem
+        yield Table(named, {key: cells for key, cells in columns.items() if key and any(cells)})
+
+
+def _are_rows(held: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(held, list) and bool(held) and all(isinstance(row, dict) for row in held)
 
 
 def _database(file: Path) -> Iterator[Table]:

@@ -88,7 +88,8 @@ def understood(tables: Sequence[Table], keys: Mapping[str, TableKeys]) -> list[R
         rows.kind = plain_label(rows.keys.kind) if rows.keys.kind else singular(plain_label(rows.table.name))
         rows.named_by = _named_by(rows)
         rows.names = _names(rows)
-        if not rows.keys.kind and len(rows.named_by) == 1 and names_its_object(noun := _noun(rows)):
+        coded = len(rows.named_by) == 1 and _codes_rows(rows.table, rows.named_by[0])
+        if not rows.keys.kind and len(rows.named_by) == 1 and not coded and names_its_object(noun := _noun(rows)):
             rows.kind = noun
     for rows in own:
         rows.leads = {
@@ -138,7 +139,20 @@ def _named_by(rows: Rows) -> tuple[str, ...]:
         return (found[0],)
     if {"first name", "last name"} <= set(plain):
         return plain["first name"], plain["last name"]
-    return next(((column,) for column in plain.values() if _names_rows(rows.table, column, least=_USUALLY)), ())
+    worded = (column for column in plain.values() if _names_rows(rows.table, column, least=_USUALLY))
+    coded = (column for column in plain.values() if _codes_rows(rows.table, column))
+    return next(((column,) for column in (*worded, *coded)), ())
+
+
+def _codes_rows(table: Table, column: str) -> bool:
+    """Whether every row has a code of its own with letters and digits, as "N10156"."""
+    cells = [each[0] for each in table.columns[column] if len(each) == 1]
+    return (
+        column not in table.references
+        and len(cells) == table.rows == len(set(cells))
+        and not re.search(r"\b(uuid|guid|hash|url)\b", plain_label(column))
+        and all(re.fullmatch(r"(?=.*\d)(?=.*[^\W\d_])[\w./-]{2,20}", cell) for cell in cells)
+    )
 
 
 def _names_rows(table: Table, column: str, *, least: float) -> bool:

@@ -216,10 +216,10 @@ class _Facts:
             things=frozenset(ids.values()),
             rejected=self._rejected,
             rows=self._rows,
+            # A measure is never a thing, though a thing of another column is called "150".
             values={
-                name: "text" if key in self._texts else "entity"
+                name: "text" if key in self._texts else "entity" if key[1] == _ENTITY else "number"
                 for key, name in relations.items()
-                if key in self._texts or key[1] == _ENTITY
             },
             prose={ids[thing]: "\n".join(texts) for thing, texts in self._prose.items() if thing in ids},
         )

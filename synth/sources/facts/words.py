@@ -59,6 +59,7 @@ _NO_E = re.compile(r"(?:ss|sh|ch|ess|nt|ct|pt|ft|ll|ow|er|en|on|op|it|et|ish)$")
 _COUNTED = re.compile(r"number of (?P<of>.+)|(?P<per>.+s per \w+)|(?P<many>[a-z ]+[^sui\W]s)")
 """What there are so many of: "number of cylinders", "miles per gallon", "inhabitants"."""
 _SIZES = frozenset("area population size surface volume budget crew enrolment enrollment capacity diameter".split())
+_EXTENTS = frozenset("height depth length width weight mass distance radius diameter thickness duration".split())
 _PLURALS = {
     "person": "people",
     "child": "children",
@@ -291,7 +292,7 @@ def _counted(things: str, noun: str) -> tuple[str, QuestionWords, InSize]:
         less=(f"has fewer [{things}]",),
         most=(f"has the most [{things}]",),
         least=(f"has the fewest [{things}]",),
-        together=FramedComparison(frame="altogether", things=things),
+        together=() if " per " in things else FramedComparison(frame="altogether", things=things),
     )
     return f"The {noun} of {{s}} is {{o}}.", words, size
 
@@ -329,6 +330,8 @@ def _degrees(noun: str, value: ValueKind) -> tuple[str, str, str, str]:
         return "later", "earlier", "latest", "earliest"
     if noun.split()[-1] in _SIZES:
         return "larger", "smaller", "largest", "smallest"
+    if noun.split()[-1] in _EXTENTS:
+        return "greater", "smaller", "greatest", "smallest"
     return "higher", "lower", "highest", "lowest"
 
 

@@ -63,7 +63,9 @@ def ranges(view: WorldView, step: WalkStep) -> Iterator[Blur]:
     """Ranges around the value that ``step`` starts from, the widest first, that words can say."""
     predicates = view.words.wordings[step.relation].does(sought_is_object=False)
     dated = any(p.prep in ("in", "on") and not p.tail for p in predicates)
-    for blur in blurs(*view.graph.value(step.source)):
+    measure = view.words.measures.get(step.relation)
+    counted = measure is not None and any("fewer" in clause for clause in measure.less)
+    for blur in blurs(*view.graph.value(step.source), counted=counted):
         if dated or not blur.timed:
             yield blur
 

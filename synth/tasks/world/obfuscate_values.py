@@ -51,7 +51,7 @@ class Blur:
         return lies_in(self.kind, text, self.id)
 
 
-def blurs(kind: str, text: str) -> tuple[Blur, ...]:
+def blurs(kind: str, text: str, *, counted: bool = True) -> tuple[Blur, ...]:
     """Ranges that hold the value, the widest first; none for a text and for a value that has no order.
 
     The value never lies where people disagree about the range: a year 1900 is in no century, the 3,000 of "more than
@@ -70,7 +70,7 @@ def blurs(kind: str, text: str) -> tuple[Blur, ...]:
         last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
         found.append(Blur(f"{first}/{last}", f"in {MONTHS[day.month - 1]} {day.year}", kind))
     else:
-        found = _numbers(value.low, kind, value.unit)
+        found = _numbers(value.low, kind, value.unit, counted=counted)
     return tuple(blur for blur in found if blur.holds(text))
 
 
@@ -99,13 +99,13 @@ def _years(year: int, kind: str) -> list[Blur]:
     return found
 
 
-def _numbers(number: float, kind: str, unit: str) -> list[Blur]:
+def _numbers(number: float, kind: str, unit: str, *, counted: bool) -> list[Blur]:
     """Comparisons with round numbers, then brackets of two and of one unit of the second digit."""
     if number < 10 or number != int(number):
         return []
     whole = int(number)
     size = 10 ** int(math.log10(whole))
-    fewer = "less than" if unit else "fewer than"
+    fewer = "fewer than" if counted and not unit else "less than"
 
     def end(bound: int) -> str:
         return f"{bound} {unit}".strip()

@@ -48,6 +48,8 @@ def written(folder: Path, suffix: str) -> Path:
     elif suffix == ".jsonl":
         rows = [dict(zip(TOWNS, row, strict=True)) for row in zip(*TOWNS.values(), strict=True)]
         file.write_text("".join(json.dumps({**row, "rivers": row["rivers"].split("; ")}) + "\n" for row in rows))
+    elif suffix == ".json":
+        file.write_text(json.dumps([dict(zip(TOWNS, row, strict=True)) for row in zip(*TOWNS.values(), strict=True)]))
     elif suffix == ".parquet":
         numbers = [pl.col("area_km2").cast(pl.Float64), pl.col("inhabitants").cast(pl.Int64, strict=False)]
         frame.with_columns(*numbers, pl.col("walled") == "yes", pl.col("rivers").str.split("; ")).write_parquet(file)
@@ -59,7 +61,7 @@ def written(folder: Path, suffix: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".sqlite"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet", ".sqlite"])
 def test_every_format_states_the_same(tmp_path: Path, suffix: str) -> None:
     graph = opened(written(tmp_path, suffix))
     assert stated(graph) == {
@@ -82,6 +84,43 @@ def test_every_format_states_the_same(tmp_path: Path, suffix: str) -> None:
         "800. A river of Vell is Senn.\n\nWalled: no."
     )
     assert set(documents["source"].to_pylist()) == {"tables"}
+
+
+@pytest.mark.parametrize(
+    ("held", "kinds"),
+    [
+        ({"LU": {"name": "Lurn", "area": 4}, "DO": {"name": "Dorm", "area": 5}}, {"Lurn": "town", "Dorm": "town"}),
+        (
+            {"made": "today", "lakes": [{"name": "Olt", "area": 4}], "hills": [{"name": "Senn", "area": 5}]},
+            {"Olt": "lake", "Senn": "hill"},
+        ),
+        (
+            {"made": "today", "lakes": [{"name": "Olt", "area": 4}, {"name": "Senn", "area": 5}]},
+            {"Olt": "town", "Senn": "town"},
+        ),
+    ],
+)
+def test_json_holds_rows_in_arrays_or_as_values(tmp_path: Path, held: Any, kinds: dict[str, str]) -> None:
+    (tmp_path / "towns.json").write_text(json.dumps(held))
+    graph = opened(tmp_path)
+    assert dict(zip(graph.ids, graph.kinds, strict=True)) == kinds
+
+
+def test_json_beside_other_tables_is_about_them(tmp_path: Path) -> None:
+    written(tmp_path, ".csv")
+    (tmp_path / "datapackage.json").write_text('{"resources": [{"name": "towns", "path": "towns.csv"}]}')
+    assert opened(tmp_path).ids == opened(tmp_path / "towns.csv").ids
+
+
+def test_rows_without_names_go_by_their_codes(tmp_path: Path) -> None:
+    """Models are called by numbers here, which must not make things of the numbers elsewhere."""
+    file = tmp_path / "planes.csv"
+    file.write_text("tailnum,model,seats\nN101A,150,150\nN102B,150,4\nN103C,172N,150\nN104D,172N,2\n")
+    graph = opened(file)
+    assert {"N101A", "N104D"} <= set(graph.ids)
+    assert dict(zip(graph.ids, graph.kinds, strict=True))["N101A"] == "plane"
+    assert graph.lexicon.relations["number_of_seats"].value == "number"
+    assert graph.lexicon.relations["model"].object == ("model",)
 
 
 def database(folder: Path) -> Path:
@@ -212,6 +251,8 @@ def test_what_is_known_of_a_table_overrules_what_is_read_off_it(tmp_path: Path) 
             "year,month\n" + "2001,1\n" * 9,
             "Nothing tells the rows of towns apart: give it a column of names",
         ),
+        ("towns.json", '{"name": "towns", "version": 2}', "it holds no rows: an array of objects"),
+        ("towns.json", "[1, 2]", "it holds no rows: an array of objects"),
         ("towns.parquet", "no parquet", "can't be read"),
         ("towns.sqlite", "no database", "towns.sqlite can't be read: it is not a SQLite database"),
         ("towns.db", "SQLite format 3\0" + "x" * 200, "can't be read"),
@@ -248,6 +289,9 @@ def test_keys_for_what_is_not_there_name_what_is(tmp_path: Path) -> None:
         ("a.tsv", "name\tarea\nOrrin\t1\n", "tables"),
         ("a.jsonl", '{"s": "a", "p": "b", "o": "c"}\n', "triples"),
         ("a.jsonl", '{"name": "Orrin", "area": 1}\n', "tables"),
+        ("a.json", '[\n{"id": "Q1", "claims": {}},\n{"id": "Q2", "claims": {}}\n]\n', "triples"),
+        ("a.json", '[\n  {\n    "name": "Orrin"\n  }\n]\n', "tables"),
+        ("a.json", '[{"name": "Orrin", "area": 1}]', "tables"),
         ("a.nt", "", "triples"),
         ("a.sqlite", "", "tables"),
         ("", "", "tables"),

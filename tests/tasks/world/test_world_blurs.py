@@ -59,6 +59,11 @@ def test_words(kind: str, text: str, words: list[str]) -> None:
     assert [word for word in words if word not in found] == []
 
 
+def test_there_are_fewer_of_what_is_counted_and_less_of_the_rest() -> None:
+    for counted, said in ((True, "fewer than 500"), (False, "less than 500")):
+        assert said in [blur.words for blur in blurs("number", "412", counted=counted)]
+
+
 def test_what_people_disagree_about_is_not_said() -> None:
     assert not [blur for blur in blurs("year", "1900") if "century" in blur.words]
     assert not [blur for blur in blurs("year", "1907") if "1900s" in blur.words]
