@@ -55,6 +55,7 @@ WORDS: dict[str, str] = {
     "order_frames": "frames.yaml",
     "phrases": "phrases/{}.yaml",
     "registers": "frames.yaml",
+    "usual_labels": "labels.yaml",
     "world_lexicon": "world/*.yaml",
 }
 """Function of ``LEXICON`` -> the files beside it that are as good as code of a module that imports the function; ``{}``

@@ -125,6 +125,7 @@ class ScriptedExpert:
         planner.thoughts = Thoughts(point.task.question, generator, terse=False, earlier=said)  # a correction says why
         planner.explains = True
         if back is not None:
+            planner.thoughts.add("mend_return", name=back)
             planner.note("return", back)
         if not again:
             return planner.turn()
@@ -173,7 +174,7 @@ def _mend_sets(state: State, task: Task, planner: SetQuestions) -> bool:
         quotes = [(hop, fold(hop.evidence.quote)) for hop in hops]
         read = [hop for hop, quote in quotes if quote and any(quote in text for text in texts)]
         if not state.lists(number):
-            mended |= _mend_told(state, number, hops, read)
+            mended |= _mend_told(state, number, hops, read, planner)
             continue
         others = [n for n in behind if n != number and _target(state, n) == _target(state, number)]
         if not others:
@@ -188,8 +189,9 @@ def _target(state: State, number: int) -> int:
     return state.reading.clues[number].target
 
 
-def _mend_told(state: State, number: int, hops: Sequence[Hop], read: Sequence[Hop]) -> bool:
-    """What was not found of members that have it, and what was noted although what was ``read`` says otherwise."""
+def _mend_told(state: State, number: int, hops: Sequence[Hop], read: Sequence[Hop], planner: SetQuestions) -> bool:
+    """What was not found of members that have it, and what was noted although what was ``read`` says otherwise. Each is
+    said, for a correction that passes over its mistake contradicts the run."""
     wrong = []
     for asked, key in state.told:
         told = state.told[asked, key]
@@ -197,6 +199,8 @@ def _mend_told(state: State, number: int, hops: Sequence[Hop], read: Sequence[Ho
         own = [hop for hop in known if key in (hop.source.id, hop.source.document_id, fold(hop.source.name))]
         if asked == number and own and (told is None or not any(_means(hop, told) for hop in own)):
             wrong.append((asked, key))
+            intent = "mend_told" if told is not None else "mend_untold" if own[0] in read else "mend_unread"
+            planner.thoughts.add(intent, name=own[0].source.name, **({"told": told.name} if told is not None else {}))
     for one in wrong:
         del state.told[one]
     return bool(wrong)

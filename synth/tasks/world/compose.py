@@ -41,8 +41,9 @@ def word_chain(links: Sequence[Link], rng: np.random.Generator) -> Worded | None
     Returns None when no way of wording fits (the chain's last resort, a sentence per hop, needs a predicate that the
     relation may lack).
     """
-    for plan in _plans(len(links), rng):
-        found = _realize(links, plan, rng)
+    plans = _plans(len(links), rng)
+    for plain, plan in [*((True, plan) for plan in plans), *((False, plan) for plan in plans)]:
+        found = _realize(links, plan, rng, plain=plain)
         if found is not None:
             text, surface = found
             question, cues = unmark(text, len(links))
@@ -66,7 +67,9 @@ def _plans(hops: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
     return sorted((plans[int(i)] for i in rng.permutation(len(plans))), key=len)
 
 
-def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Generator) -> tuple[str, str] | None:
+def _realize(
+    links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Generator, *, plain: bool
+) -> tuple[str, str] | None:
     known = Phrase(links[0].known, NAME)
     sentences: list[str] = []
     families: list[str] = []
@@ -74,7 +77,7 @@ def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Genera
     at = 0
     for size in plan[:-1]:
         part = links[at : at + size]
-        found = tell(part, known, told, rng, first=at == 0)
+        found = tell(part, known, told, rng, first=at == 0, plain=plain)
         if found is None:
             return None
         sentence, known, family = found
@@ -101,12 +104,13 @@ def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Genera
 
 
 def tell(
-    part: Sequence[Link], known: Phrase, told: list[str], rng: np.random.Generator, *, first: bool
+    part: Sequence[Link], known: Phrase, told: list[str], rng: np.random.Generator, *, first: bool, plain: bool = False
 ) -> tuple[str, Phrase, str] | None:
     """A sentence that covers ``part``: (sentence without capital, how the next one refers to its end, family).
 
     ``told`` are the heads of what earlier sentences have introduced; ``first``: nothing has been told, so that what is
-    described may be the topic. None when no wording fits.
+    described may be the topic; ``plain``: without "a certain city" in mid-question, which reads like a riddle. None
+    when no wording fits.
     """
     end = part[-1]
     head = end.noun.heads[0]
@@ -118,6 +122,8 @@ def tell(
         return None  # "that person" would be either of two
     if first and (described := _described(part, known, rng)):
         return choose(rng, [text for phrase in described for text in topics(phrase)]), refer, "topic"
+    if plain and not first and len(part) == 1 and not before:
+        return None
     options: dict[str, list[str]] = {}
     if len(part) == 1:
         certain = "someone" if end.person else indefinite(f"certain {head}")

@@ -111,7 +111,7 @@ class Predicate:
     def light(self) -> bool:
         """Whether the object can be asked for and relativised: "was born in", not "rises on the slopes of"."""
         return (
-            len(self.middle.split()) <= 1
+            (len(self.middle.split()) <= 1 or self.middle in ("a citizen", "a national"))
             and self.middle != "home"  # "a museum that Orrin is home to"
             and self.first != "has"
             and not self.prep.endswith("a(n)")

@@ -38,6 +38,8 @@ __all__ = [
 
 T = TypeVar("T")
 
+_ROLE = re.compile(r"the \w+(?: \w+)?(?: of the \w+)?")
+"""What somebody is of something: "the director", "the head coach"."""
 _CLAUSE_WORDS = (" that ", " which ", " whose ", " where ", " who ")
 
 
@@ -136,6 +138,8 @@ def clause_phrases(link: Link, known: Phrase, head: str) -> list[Phrase]:
     for predicate in link.does():
         if _echoes(predicate, head) or predicate.clausal:
             continue  # "the city that is where X died" is the city where X died
+        if link.names() and head in link.noun.heads[:1] and _ROLE.fullmatch(predicate.middle) and predicate.auxiliary:
+            continue  # "the person who was the director of X" is the director of X
         found += [Phrase(f"{head} {pronoun} {predicate.finite(known.text)}", CLAUSE) for pronoun in pronouns]
         if predicate.participle:
             found.append(Phrase(f"{head} {predicate.finite(known.text, elided=True)}", CLAUSE))
@@ -232,7 +236,7 @@ def ask_options(link: Link, known: Phrase, head: str) -> dict[str, list[str]]:
     """Questions for the sought end, by family, marked, without capital. Families without any are left out."""
     core = core_of(link, known, head)
     families = put(core)
-    if not link.is_value:
+    if not link.is_value and known.weight == NAME:  # not "this region contains the city where the twin of ..."
         heavy = known.weight > NOMINAL
         said = [p.finite(known.text, heavy=heavy) for p in _said(link, known.text, heavy, head)]
         families["quiz"] = [

@@ -45,7 +45,7 @@ class Core:
 def identify(person: bool, head: str) -> tuple[str, ...]:
     """Questions that ask what a thing or person just described is called, without question mark."""
     if person:
-        return ("Who is it", "What is this person's name", "Who is meant", "Who was this")
+        return ("Who is it", "What is this person's name", "Who was this")
     return ("What is it called", "What is its name", f"Which {head} is it", f"Which {head} is meant")
 
 

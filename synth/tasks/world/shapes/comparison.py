@@ -71,13 +71,13 @@ def _families(
         marked = bracketed(clause, slot, slot + 1)
         ordered = [texts[int(i)] for i in rng.permutation(len(texts))]
         both, either = listed(ordered), listed(ordered, "or")
-        inline += [f"{wh} {marked}, {either}", f"which {head} {marked}, {either}"]
+        asked = dict.fromkeys((wh, wh if noun.person else f"which {head}"))  # nobody says "which person died first"
+        inline += [f"{one} {marked}, {either}" for one in asked]
         direct += [
-            f"{wh} {marked}, {either}",
-            f"which {head} {marked}, {either}",
+            *(f"{one} {marked}, {either}" for one in asked),
             f"which of the {number} {plural} {marked}, {either}",
             f"of {both}, {wh} {marked}",
-            f"between {both}, which {marked}" if len(texts) == 2 else f"among {both}, which {marked}",
+            f"between {both}, {wh} {marked}" if len(texts) == 2 else f"among {both}, {wh} {marked}",
         ]
         families.setdefault("compare", []).append(f"Compare {both}. Which of the {number} {marked}?")
         families.setdefault("say", []).extend(

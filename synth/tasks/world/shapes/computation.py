@@ -101,12 +101,12 @@ def _age(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | Non
     )
     clause = (
         f"{mark(2, mark(1, 'at what age'))} {who} died",
-        f"{mark(2, mark(1, 'how old'))} {who} became",
+        f"{mark(2, mark(1, 'how old'))} {who} lived to be",
         f"{mark(2, mark(1, 'how many years'))} {who} lived",
     )
     phrase = (
-        f"{mark(2, mark(1, 'the age at death'))} of {who}",
-        f"{mark(2, mark(1, 'the age in years'))} that {who} reached",
+        f"{mark(2, mark(1, 'the age at which'))} {who} died",
+        f"{mark(2, mark(1, 'the number of years'))} that {who} lived",
     )
     worded = pick(put(Core(Noun("number"), direct=direct, clause=clause, phrase=phrase)), None, rng)
     if worded is None:
@@ -150,11 +150,8 @@ def _families(
                 whole(f"how many years after {one} {asked}"),
                 whole(f"how many years later than {small} {asked}"),
             ]
-            inline += [
-                whole(f"by how many years {one} preceded {two}")
-            ]  # "after the death of A B died": nobody can read
-            inline += [whole(f"how many years went by from {one} to {two}")]
-            phrases += [whole(f"the number of years from {one} to {two}")]
+            inline += [whole(f"how many years went by between {one} and {two}")]
+            phrases += [whole(f"the number of years between {one} and {two}")]
         return put(Core(Noun("number"), direct=tuple(direct), clause=tuple(inline), phrase=tuple(phrases)))
     forms = wording.together if operation == "sum" else wording.exceeds
     for question, told in forms:

@@ -64,7 +64,6 @@ def _families(link: Link, known: Known, slot: int, rng: np.random.Generator) -> 
         phrases = [
             f"{mark(operation, f'the {number}')} of {members}" for number in ("number", "total number", "exact number")
         ]
-        direct += [f"{mark(operation, 'how many')} {members} are there"]
     families = put(
         Core(
             Noun("number"),
