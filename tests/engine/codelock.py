@@ -22,6 +22,8 @@ from typing import Any
 
 import yaml
 
+import synth
+
 __all__ = [
     "EXEMPT",
     "WORDS",
@@ -60,6 +62,13 @@ WORDS: dict[str, str] = {
 }
 """Function of ``LEXICON`` -> the files beside it that are as good as code of a module that imports the function; ``{}``
 is what that one calls it with."""
+
+
+ENTRIES: dict[str, tuple[str, str]] = {
+    "synth.exploration.app.explorer": ("environments/app/shipped/*.yaml", "requests")
+}
+"""Module -> files of the package whose entry is as good as its code. What people ask of an application is in no version
+of the environment, for no run depends on it."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +278,9 @@ def words_of(module: str) -> tuple[tuple[Path, str | None], ...]:
     folders = [path.parent for base in sorted(bases) if (path := _file(base)) is not None]
     found = {(file, entry) for folder in folders for pattern, entry in patterns for file in folder.glob(pattern)}
     found |= {(file, None) for node in nodes if (file := _list_of_words(node)) is not None}
+    if module in ENTRIES:
+        pattern, entry = ENTRIES[module]
+        found |= {(file, entry) for file in Path(synth.__file__).parent.glob(pattern)}
     return tuple(sorted(found, key=str))
 
 

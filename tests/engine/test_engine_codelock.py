@@ -179,3 +179,8 @@ def test_a_list_of_words_is_code_of_whoever_opens_it(package: Path) -> None:
     assert fresh_lock() == before
     (package / "plain.txt").write_text("the a an\n")
     assert [name for name, hash_ in fresh_lock().modules.items() if hash_ != before.modules[name]] == ["locked.low"]
+
+
+def test_requests_of_shipped_applications_are_code_of_who_composes_them() -> None:
+    found = words_of("synth.exploration.app.explorer")
+    assert {"airline.yaml", "tracker.yaml"} <= {file.name for file, entry in found if entry == "requests"}
