@@ -428,9 +428,9 @@ def test_no_pair_prefers_what_is_thought_by_who_errs(failures: list[Searched]) -
     """That nothing had to be done is no reason to say that all is done."""
     run = failures[0].run.model_copy(update={"environment": "app"})
     for thought, said, fits in (
-        ("I do not like the way this is said, so I do not do it.", "The limit is 20.", False),
+        ("I do not like the way this is said, so I do not do it.", "That is against the rules.", False),
         ("Nothing is left to do. I say what was done.", PHRASES["m_done_plain"][0], False),
-        ("So I say so.", "The limit is 20.", True),
+        ("So I say so.", "That is against the rules.", True),
     ):
         told = [MessageAction(content=said, description=thought, reasoning_content=thought)]
         refused = not_grounded(PairPosition.at(run, len(turn_ranges(run.content)) - 1), told, stage="test")
