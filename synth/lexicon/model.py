@@ -273,6 +273,8 @@ class UsualLabels(Described):
     located: frozenset[str]
     places: frozenset[str]
     people: frozenset[str]
+    settled: frozenset[str]
+    wider: tuple[str, ...]
     known: tuple[KnownLabel, ...]
 
     def event(self, label: str, value: ValueKind) -> str | None:

@@ -169,26 +169,50 @@ def _names_rows(table: Table, column: str, *, least: float) -> bool:
 
 
 def _names(rows: Rows) -> list[str]:
-    """(n_rows,) each different: rows of one name are told apart by what else is known of them, as "Paris (Texas)";
-    those that nothing tells apart have none."""
+    """(n_rows,) each different: rows of one name are told apart by what else is known of them, as "Paris (Texas)", and
+    in the end by a code; those that nothing tells apart have none."""
     if not rows.named_by:
         return [""] * rows.table.rows
     parts = [[" ".join(each) for each in rows.table.columns[column]] for column in rows.named_by]
-    names = [" ".join(filter(None, each)) for each in zip(*parts, strict=True)]
+    plain = [" ".join(filter(None, each)) for each in zip(*parts, strict=True)]
+    names, used = list(plain), set(rows.named_by)
+    for may_tell in (_tells_apart, _is_code):
+        while True:
+            count = Counter(names)
+            shared = [row for row, name in enumerate(names) if name and count[name] > 1]
+            best, left = names, len(shared)
+            for column, cells in rows.lists.items() if shared else ():
+                if column in used or not may_tell(column, cells):
+                    continue
+                told = list(names)
+                for row in shared:
+                    told[row] = _qualified(names[row], plain[row], ", ".join(cells[row]))
+                again = Counter(told)
+                if (still := sum(again[told[row]] > 1 for row in shared)) < left:
+                    best, left, by = told, still, column
+            if best is names:
+                break
+            names = best
+            used.add(by)
     count = Counter(names)
-    shared = [row for row, name in enumerate(names) if name and count[name] > 1]
-    best, left = names, len(shared)
-    for column, cells in rows.lists.items() if shared else ():
-        if column in rows.named_by or not _tells_apart(column, cells):
-            continue
-        told = list(names)
-        for row in shared:
-            told[row] = f"{names[row]} ({', '.join(cells[row])})" if cells[row] else names[row]
-        again = Counter(told)
-        if (still := sum(again[told[row]] > 1 for row in shared)) < left:
-            best, left = told, still
-    count = Counter(best)
-    return ["" if count[name] > 1 else name for name in best]
+    return ["" if count[name] > 1 else name for name in names]
+
+
+def _qualified(name: str, plain: str, by: str) -> str:
+    """ "Paris", then "Paris (Texas)", then "Paris (Texas, 1844)"."""
+    if not by:
+        return name
+    return f"{plain} ({by})" if name == plain else f"{name[:-1]}, {by})"
+
+
+def _is_code(column: str, cells: Cells) -> bool:
+    """Whether a column holds short words that are all different."""
+    texts = [text for each in cells for text in each]
+    return (
+        len(set(texts)) == len(texts)
+        and all(re.fullmatch(r"[\w./-]{2,20}", text) for text in texts)
+        and use_of(column, [cell for cell in cells if cell]) is Use.TEXT
+    )
 
 
 def _tells_apart(column: str, cells: Cells) -> bool:

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import ClassVar
 
 from synth.errors import InputError
+from synth.lexicon.reading import usual_labels
 from synth.schemas.rejections import Reason, Rejection
 from synth.sources.facts.columns import Use, heading, use_of, with_unit
 from synth.sources.facts.statements import LOCATION, FactsConfig, Statements
@@ -157,8 +158,12 @@ class _Facts:
                 self._prose.setdefault(thing, []).append(said)
         elif use is Use.THING:
             label = _one(label.removesuffix(" name"))
+            wider = _wider(label, rows, column)
             for row, thing in about:
-                self.found += [(thing, (label, _ENTITY), (label, value)) for value in cells[row]]
+                known_as = [
+                    f"{value} ({wider[value, row]})" if (value, row) in wider else value for value in cells[row]
+                ]
+                self.found += [(thing, (label, _ENTITY), (label, value)) for value in known_as]
         elif use is not Use.KEY:
             named, unit = with_unit(column, cells) if use is Use.MEASURE else (label, "")
             key = named, f"{use} {unit}"
@@ -223,6 +228,25 @@ class _Facts:
             },
             prose={ids[thing]: "\n".join(texts) for thing, texts in self._prose.items() if thing in ids},
         )
+
+
+def _wider(label: str, rows: Rows, column: str) -> dict[tuple[str, int], str]:
+    """(place, row) -> what the place is in, where places of one name are in several: Tonopah is in two states."""
+    usual = usual_labels()
+    if label not in usual.settled:
+        return {}
+    headed = {heading(name): name for name in rows.columns if name != column}
+    for wide in usual.wider:
+        if wide not in headed or wide == label:
+            continue
+        inside = rows.lists[headed[wide]]
+        pairs = [(value, row) for row, cells in enumerate(rows.lists[column]) for value in cells if inside[row]]
+        found: dict[str, set[str]] = {}
+        for value, row in pairs:
+            found.setdefault(value, set()).add(inside[row][0])
+        several = {value for value, places in found.items() if len(places) > 1}
+        return {(value, row): inside[row][0] for value, row in pairs if value in several}
+    return {}
 
 
 def _one(label: str) -> str:

@@ -123,6 +123,20 @@ def test_rows_without_names_go_by_their_codes(tmp_path: Path) -> None:
     assert graph.lexicon.relations["model"].object == ("model",)
 
 
+def test_places_and_rows_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "airports.csv"
+    file.write_text(
+        "icao,name,city,state\nKAA1,Field,Tonopah,Nevada\nKAA2,Field,Tonopah,Arizona\nKAA3,Strip,Orrin,Nevada\n"
+        "KAA4,Lane,Orrin,Nevada\nKAA5,Field,Tonopah,Nevada\nKAA6,Mead,Orrin,Nevada\nKAA7,Hill,Orrin,Nevada\n"
+    )
+    found = {(name, value) for name, relation, value in stated(opened(file)) if relation == "city"}
+    assert found == {
+        ("Field (Nevada, KAA1)", "Tonopah (Nevada)"), ("Field (Arizona)", "Tonopah (Arizona)"),
+        ("Strip", "Orrin"), ("Lane", "Orrin"), ("Mead", "Orrin"), ("Hill", "Orrin"),
+        ("Field (Nevada, KAA5)", "Tonopah (Nevada)"),
+    }  # fmt: skip
+
+
 def database(folder: Path) -> Path:
     file = folder / "films.db"
     with sqlite3.connect(file) as connection:
