@@ -67,8 +67,8 @@ is what that one calls it with."""
 ENTRIES: dict[str, tuple[str, str]] = {
     "synth.exploration.app.explorer": ("environments/app/shipped/*.yaml", "requests")
 }
-"""Module -> files of the package whose entry is as good as its code. What people ask of an application is in no version
-of the environment, for no run depends on it."""
+"""Module -> files of the package whose entry counts as its code. The requests of an application are in no version of
+the environment, since no run depends on them."""
 
 
 @dataclass(frozen=True)

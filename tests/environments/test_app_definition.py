@@ -192,7 +192,7 @@ def test_every_rule_by_which_a_shipped_application_decides_is_weighed(name: str)
 @pytest.mark.parametrize(
     ("weighs", "said"),
     [
-        ("nobody: [{from: SELECT 1 AS holds, met: [x]}]", "there is no deciding rule 'nobody'"),
+        ("unknown_rule: [{from: SELECT 1 AS holds, met: [x]}]", "there is no deciding rule 'unknown_rule'"),
         ("kept_stays: [{from: SELECT 1 AS one, met: [x]}]", "there is no column 'holds'"),
         ("kept_stays: [{from: SELECT :colour AS holds, met: [x]}]", "no ask that kept_stays decides on has ['colour']"),
         ('kept_stays: [{from: SELECT 1 AS holds, met: ["{size}"]}]', "there is no column 'size'"),

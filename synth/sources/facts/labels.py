@@ -15,8 +15,8 @@ __all__ = ["nature_of", "word_relation"]
 
 
 def nature_of(kind: str, labels: Iterable[str]) -> frozenset[str]:
-    """Whether things of a kind, about which there are facts with these labels, are people ("person"), are somewhere
-    ("place"), both or neither."""
+    """Whether things of a kind, about which there are facts with these labels, are people ("person"), have a
+    location ("place"), both or neither."""
     usual = usual_labels()
     plain = {plain_label(label).lower() for label in labels}
     found = {"person"} if kind == "person" or plain & usual.people else set()

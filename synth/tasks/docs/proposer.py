@@ -141,7 +141,7 @@ class DocsProposer:
         return dict(Counter(one.rank for one in self.order))
 
     def propose(self, index: int, split: Split | None, generator: np.random.Generator) -> Proposed | Rejection:
-        """Candidate ``index`` of all, or of those of a split, or the reason why there is none."""
+        """Candidate ``index`` among all of them or among those of one split; a rejection if there is none."""
         listed = self.order if split is None else self._listed(split)
         if index >= len(listed):
             where = "of this split " if split else ""

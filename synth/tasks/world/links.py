@@ -39,7 +39,7 @@ __all__ = [
 T = TypeVar("T")
 
 _ROLE = re.compile(r"the \w+(?: \w+)?(?: of the \w+)?")
-"""What somebody is of something: "the director", "the head coach"."""
+"""A role that a person holds in something else: "the director", "the head coach"."""
 _CLAUSE_WORDS = (" that ", " which ", " whose ", " where ", " who ")
 
 

@@ -136,8 +136,9 @@ class Grounds(Progress):
         return bool(wrong and right)
 
     def _opened(self, number: int, line: str, shown: Sequence[ToolResult]) -> str | None:
-        """Where a line is on another row than a look-up opens, one that a later look-up of its kind opens: the line on
-        its own row, empty if there is none. None where the line is on that row, or no such look-up follows."""
+        """The line of the row that look-up ``number`` opens, for use when ``line`` comes from a different row, one that
+        a later look-up of the same kind opens. Empty if the opened row has no line in view; None if ``line`` is from
+        the opened row, or no later look-up opens the other one."""
         call, mine = self.plan.calls[number], self.view.arguments(number) or {}
         ids = [(path, value) for path, value in mine.items() if call.given.get(path, _ASKED).source == "observation"]
         later = [

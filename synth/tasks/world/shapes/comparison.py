@@ -71,7 +71,7 @@ def _families(
         marked = bracketed(clause, slot, slot + 1)
         ordered = [texts[int(i)] for i in rng.permutation(len(texts))]
         both, either = listed(ordered), listed(ordered, "or")
-        asked = dict.fromkeys((wh, wh if noun.person else f"which {head}"))  # nobody says "which person died first"
+        asked = dict.fromkeys((wh, wh if noun.person else f"which {head}"))  # "who died first", never "which person"
         inline += [f"{one} {marked}, {either}" for one in asked]
         direct += [
             *(f"{one} {marked}, {either}" for one in asked),
