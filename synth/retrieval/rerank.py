@@ -131,13 +131,13 @@ class Reranked:
         return f"{title}\n{text[found.start : found.start + PASSAGE]}"
 
 
-@versioned(5)
+@versioned(6)
 def proximity(*, depth: int = 50) -> Proximity:
     """The reranker that needs nothing."""
     return Proximity(depth)
 
 
-@versioned(5)
+@versioned(6)
 def cross_encoder(*, model: str, revision: str | None = None, depth: int = 50) -> CrossEncoder:
     """A model of sentence-transformers. Raises InputError when the extra or the model is missing."""
     return CrossEncoder(model, revision, depth)

@@ -145,7 +145,7 @@ class HybridRetriever:
         return [Found(row, round(score[row], 9), start.get(row)) for row in best]
 
 
-@versioned(6)
+@versioned(7)
 def open_bm25(*, inputs: Arrays) -> Bm25Index:
     """BM25 over the arrays ``index``."""
     return Bm25Index(inputs.arrays("index"))
@@ -155,13 +155,13 @@ def _opened(inputs: Arrays, encoder: Encoder, index: IndexKind) -> tuple[Passage
     return PassageIndex(inputs.arrays("passages"), encoder, index), open_bm25(inputs=inputs)
 
 
-@versioned(6)
+@versioned(7)
 def open_dense(*, inputs: Arrays, encoder: Encoder, index: IndexKind = "exact") -> DenseRetriever:
     """Vectors over the arrays ``passages`` (and ``index``)."""
     return DenseRetriever(*_opened(inputs, encoder, index))
 
 
-@versioned(7)
+@versioned(8)
 def open_hybrid(*, inputs: Arrays, encoder: Encoder, index: IndexKind = "exact") -> HybridRetriever:
     """Both over the arrays ``passages`` and ``index``."""
     return HybridRetriever(*_opened(inputs, encoder, index))

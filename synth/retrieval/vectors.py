@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from synth.errors import InputError
 
@@ -80,13 +82,22 @@ class ExactIndex:
         best = [none for _ in queries[:count]]
         for start in range(0, len(self._vectors), _BLOCK):
             block = np.asarray(self._vectors[start : start + _BLOCK], dtype=np.float32)
-            scores = np.ascontiguousarray((block @ np.asarray(queries, dtype=np.float32).T)[:, : len(best)].T)
+            with _blas().limit(limits=1, user_api="blas"):
+                product = block @ np.asarray(queries, dtype=np.float32).T
+            scores = np.ascontiguousarray(product[:, : len(best)].T)
             for row, found in enumerate(best):
                 near, near_scores = _nearest(scores[row], k)
                 rows, marks = np.concatenate((found[0], start + near)), np.concatenate((found[1], near_scores))
                 order = np.lexsort((rows, -marks))[:k]
                 best[row] = rows[order], marks[order]
         return [[Neighbour(int(r), float(s)) for r, s in zip(*found, strict=True)] for found in best]
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Of the BLAS of NumPy. A product with a few queries is too small to share: its other threads spin, which takes
+    several times the processor time and ends no sooner."""
+    return ThreadpoolController()
 
 
 def _nearest(scores: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:

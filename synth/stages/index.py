@@ -40,7 +40,7 @@ class IndexConfig(StageConfig):
 
 class BuildIndex(TableStage[IndexConfig]):
     name = "index"
-    version = 7
+    version = 8
     config_type = IndexConfig
     reads = ("documents",)
     arrays = "index"
@@ -69,7 +69,7 @@ class EmbedPassages(TableStage[PassagesConfig]):
     """Documents as vectors of their passages, for searches by meaning."""
 
     name = "embed_passages"
-    version = 6
+    version = 7
     config_type = PassagesConfig
     reads = ("documents",)
     arrays = "passages"
@@ -94,7 +94,7 @@ class BuildNames(TableStage[NamesConfig]):
     """Entities by the words of their names and aliases, which count alike."""
 
     name = "names"
-    version = 7
+    version = 8
     config_type = NamesConfig
     reads = ("entities",)
     arrays = "names"

@@ -62,7 +62,7 @@ class ReadRuns(ShardStage[ReadRunsConfig]):
     """Where there are tasks, a run is made on one of them, or rejected."""
 
     name = "read_runs"
-    version = 14
+    version = 15
     config_type = ReadRunsConfig
     optional: ClassVar[tuple[str, ...]] = ("tasks",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"recorded": RecordedRun}

@@ -158,7 +158,7 @@ def _encoder(rules: Rules) -> Encoder:
     return hashed_encoder()
 
 
-@versioned(5)
+@versioned(6)
 class BenchmarkFilter(Benchmarks):
     """The same, from files: what the engine makes."""
 
