@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from synth.text.inflection import imperative
+from synth.text.inflection import imperative, third_person
 from synth.text.subjects import KINDS, PLURAL_NOUNS, is_identifier
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS
@@ -88,8 +88,8 @@ _OPENS_NO_SUBJECT = re.compile(
 )
 _SIGNS = (
     ("option", re.compile(r"--?[A-Za-z][\w-]*(?:=\S*)?")),
-    ("command", re.compile(r"[a-z][\w.-]*\([1-9]\)")),
-    ("function", re.compile(r"[A-Za-z_][\w.]*\(.*\)")),
+    ("command", re.compile(r"[a-z][\w.-]*\([168]\)")),
+    ("function", re.compile(r"[A-Za-z_][\w.]*\((?:[23]|(?!\d[a-z]*\)).*)\)")),
     ("environment variable", re.compile(r"\$?[A-Z][A-Z\d]*_[A-Z\d_]+")),
     ("file", re.compile(r"[\w./~*-]*\w\.(?:conf|cfg|ini|toml|json|ya?ml|lock|txt|xml|py|sh|html?|md|list)")),
 )
@@ -256,10 +256,15 @@ def _is_done(vp: str) -> bool:
     return (
         settled
         and (first in VERBS or first in MORE_VERBS)
+        and _TWO_THINGS.search(vp) is None
         and not re.search(r"\b(?:run|use|be|to|the|an?|and|or)$", vp)
     )
 
 
+_TWO_THINGS = re.compile(
+    r"\band (?:the )?\S*[=_()$.-]\S* (?:[a-z]+ )?to [a-z]|\band (?:defaults?|is|are|was|has|can|may|will|must)\b|\.\."
+)
+"""A second thing that does something else: "set the interval and BurstOf= to set how many"."""
 MORE_VERBS = frozenset(
     "see try know learn contribute upgrade downgrade rebuild compile configure customize disable override authenticate "
     "browse serve deploy profile lint publish preview clean switch turn go give tell allow make have avoid".split()
@@ -312,6 +317,7 @@ def _self_contained(s: str) -> bool:
         and _FINITE.search(s) is None
         and not re.search(r"\b(?:the|an?|and|or|of|to|not|only|must|be)$", s)
         and not re.match(r"[A-Z][a-z]+ing\b", s)
+        and not re.search(r"\b(?:if|when|unless|where|while)\b", s)
         and not re.search(
             r"\b(?:information|details?|documentation|instructions|lists?|examples?|explanations?)\b", s.lower()
         )
@@ -336,8 +342,6 @@ def _inside(s: str) -> str:
 
 
 _ARTICLES = frozenset("The A An All Each Every Most".split())
-
-
 _DATE = re.compile(r"(?:(?:\d{1,2} )?[A-Z][a-z]+ (?:\d{1,2},? )?)?(?:1[5-9]|20)\d\d")
 
 
@@ -349,6 +353,8 @@ def _passive(match: re.Match[str]) -> AskedSentence | None:
         or not is_telling(x)
         or _POINTS.search(tail)
         or done in ("used", "based", "called", "known")
+        or done in _TOLD
+        or re.match(r" (?:as|in|on|at|under|through)\b", tail)  # "can X be disabled with in Y?"
     ):
         return None
     if prep == "by" and re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*", x):
@@ -360,6 +366,12 @@ def _passive(match: re.Match[str]) -> AskedSentence | None:
     if prep in _PLACED and kind in (None, "file", "directory") and ("/" in x or kind):
         words = f"{subject} {more}{adverb}{done}{tail}"
         return AskedSentence(f"Where {aux} {words}?", words, x, local=_is_local(s))
+    if prep == "by" and be in ("is", "are") and not tail:
+        does = next((third_person(verb) for verb in (done[:-2], done[:-1]) if verb in VERBS), None)
+        asks = f"Which {kind}" if kind else "What"
+        words = f"{does} {subject}"
+        # Nobody says "What is the setup performed by?"
+        return AskedSentence(f"{asks} {adverb}{words}?", words, x, local=_is_local(s)) if does else None
     if prep in ("in", "on") and _DATE.fullmatch(x):
         words = f"{subject} {more}{adverb}{done}{tail}"
         return AskedSentence(f"When {aux} {words}?", words, x, local=_is_local(s))
@@ -368,6 +380,7 @@ def _passive(match: re.Match[str]) -> AskedSentence | None:
     return AskedSentence(f"{asks} {aux} {words}?", words, x, local=_is_local(s))
 
 
+_TOLD = frozenset("described documented discussed explained covered mentioned outlined detailed specified".split())
 _WITH = {
     "depends": "on", "relies": "on", "listens": "on", "binds": "to", "defaults": "to", "points": "to",
     "connects": "to", "belongs": "to", "resolves": "to", "expands": "to", "maps": "to", "writes": "to", "stands": "for",

@@ -27,7 +27,10 @@ def how_to(heading: str) -> str | None:
         if verb != first.lower() and rest.split()[-1].lower() in _OF_DOING:
             return None  # "Rendering options"
         vp = f"{verb} {rest}"
-    if re.search(r"[:;?!()“”]|\b(?:I|my|myself|we|our|me|and|or|vs)\b|\.$", vp) or not 1 <= vp.count(" ") <= 12:
+    if (
+        re.search(r"\b(?:[Ss]tuff|[Tt]hings?)$|[:;?!()“”]|\b(?:I|my|myself|we|our|me|and|or|vs)\b|\.$", vp)
+        or not 1 <= vp.count(" ") <= 12
+    ):
         return None
     return None if leans(vp) else vp
 

@@ -15,7 +15,7 @@ KINDS = frozenset(
     "parameter setting attribute keyword crate tool program utility library format protocol header table operator "
     "event key interface object struct enum statement directory exception error signal driver system standard "
     "specification server project license algorithm language element argument routine extension pragma constant value "
-    "property branch mode plugin daemon".split()
+    "property branch mode plugin daemon service".split()
 )
 """Nouns that name what kind of thing the name in front of them goes by: "the or_insert method"."""
 _OF_PLAIN = frozenset(
@@ -240,10 +240,11 @@ _NEW_CLAUSE = re.compile(
 
 def _second_verb(verb: str, rest: str) -> bool:
     """Whether what was taken for the verb, which may be a plural noun, is followed by another without a new clause."""
-    late = _LATE_VERB.search(re.sub(r"\([^()]*\)", "", rest))
+    rest = re.sub(r"\bas well as\b", "plus", re.sub(r"\([^()]*\)", "", rest))
+    late = _LATE_VERB.search(rest)
     if late is None or verb not in THIRD_PERSON or verb in ("has", "does", "ensures", "means", "requires"):
         return False
-    return _NEW_CLAUSE.search(re.sub(r"\([^()]*\)", "", rest)[: late.start()]) is None
+    return _NEW_CLAUSE.search(rest[: late.start()]) is None
 
 
 _WAS_CHANGED = frozenset(

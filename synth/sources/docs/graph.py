@@ -279,6 +279,8 @@ class _Builder:
 
     def _value(self, page: Page, entity: int, relation: str, start: int, end: int, value: str) -> None:
         kind: ValueKind = "text"
+        if relation == "type":
+            value = re.sub(r"(?<=\w) \((?:can be [^()]*|required|optional|deprecated)\)$", "", value)
         if relation != "described_as":
             value, kind = plain_value(value)[0], "number" if plain_value(value)[1] == "number" else "text"
         self._edge(page, entity, relation, start, end, value=value, kind=kind)

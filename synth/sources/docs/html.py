@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from synth.sources.docs.boilerplate import is_boilerplate, main_element, plain_text
+from synth.sources.docs.indented import is_definition, is_term
 from synth.sources.docs.layout import Mark, TextWriter
 from synth.sources.docs.page import MalformedError, Parsed, Place, RawLink
 
@@ -179,7 +180,10 @@ class _Reader:
         if tag == "dt":
             writer.break_lines(2 if "sig" in classes and not _follows_term(element) else 1)
             return False, self._place(0, _term_kind(element), lambda: writer.break_lines(1))
-        if tag == "dd":
+        if is_term(element):
+            writer.break_lines(2)
+            return False, self._place(0, "term", lambda: writer.break_lines(1))
+        if tag == "dd" or is_definition(element):
             writer.break_lines(1)
             writer.push()
             return False, _all(writer.pop, lambda: writer.break_lines(2))

@@ -92,6 +92,8 @@ _ACTIVITY = re.compile(r"[a-z]{3,}(?:ing|[ts]ion|ment)s?$")
 """Behind the word for a kind such a word names no thing of it: "Key remapping"."""
 _GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| documentation)$", re.IGNORECASE)
 _OF_ENVIRONMENT = re.compile(r"(?:\w+ )?environment variables", re.IGNORECASE)
+_OF_FILE = re.compile(r"\[[\w:. *-]+\](?: sections?)?(?: (?:values|settings|options|keys|parameters))?", re.IGNORECASE)
+"""A section of a file of settings: "[kite:tail] Section Values"."""
 _PHRASE = re.compile(r"\w+ing [\w-]+ |(?:.* )?(?:from|of|for|to|with|in|on|by|about|using|between|the|your) ")
 """Begins a heading that says what one does with things of a kind, or where: "Blocking clients from modules"."""
 _COMPOUND = re.compile(
@@ -125,11 +127,13 @@ MANUAL_KINDS = {"1": "command", "2": "system call", "3": "function", "5": "file"
 
 def group_kind(heading: str) -> str:
     """What each thing under a heading is: "Command-line Options" -> "option"; empty where the heading does not say."""
-    bare = unnumbered(heading).strip().rstrip(":")
+    bare = re.sub(r" \([^()]*\)$", "", unnumbered(heading).strip().rstrip(":"))
     if len(bare.split()) > 6:
         return ""
     if _OF_ENVIRONMENT.fullmatch(bare):
         return "environment variable"
+    if _OF_FILE.fullmatch(bare):
+        return "setting"
     if (match := _GROUP.match(bare)) and not _PHRASE.match(bare):
         return {"propertie": "property", "librarie": "library"}.get(match["kind"].lower(), match["kind"].lower())
     return "setting" if _CONFIGURATION.match(bare) else ""
@@ -147,6 +151,8 @@ def heading_name(heading: str, group: str) -> Named | None:
             and not _ORDINARY.match(match["name"])
             and not _COMPOUND.fullmatch(match["name"])
         ):
+            if pattern is _NAMED_BEHIND and match["kind"].isupper() and not match["name"].isupper():
+                return None  # "LimitTo TARGET" shows an argument
             if pattern is _NAMED_BEFORE and _ACTIVITY.match(match["name"]):
                 return None
             name = match["name"].strip("`'\"“”")

@@ -26,6 +26,7 @@ from synth.sources.docs.boilerplate import edge_lines, is_menu, shape_of
 from synth.sources.docs.decode import NotTextError, decode
 from synth.sources.docs.hrefs import MARKDOWN, MISSING, Hrefs
 from synth.sources.docs.html import parse_html
+from synth.sources.docs.manuals import spelt_title
 from synth.sources.docs.markdown import parse_markdown
 from synth.sources.docs.page import MalformedError, Parsed, sections_of, without_spans
 from synth.sources.files import leads_out, refusal
@@ -374,6 +375,6 @@ def _named(parsed: Parsed) -> str:
     """What the page calls itself: its title, or where that is a number alone, its first heading without it."""
     title = parsed.title or ""
     if _PLACE_ALONE.fullmatch(title) is None:
-        return title
+        return spelt_title(title, parsed.text)
     heading = next((parsed.text[place.start : place.end] for place in parsed.places if place.level), title)
     return heading[number.end() :] if (number := _NUMBERED.match(heading)) is not None else heading

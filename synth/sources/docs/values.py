@@ -29,7 +29,7 @@ _REMARKS = frozenset(
 _FIELD = re.compile(r"(?:- )?(?P<key>[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,2}):(?!:) ?(?:\| )?(?P<value>\S.*)")
 _RESERVED = frozenset(("described_as", "subtitle", "links_to", "see_also", "part_of", "defined_in", "states", "masked"))
 _SAME = dict.fromkeys(("default_value", "default_setting", "defaults"), "default") | dict.fromkeys(
-    ("added_in", "available_since", "since_version", "introduced_in", "new_in"), "since"
+    ("added_in", "available_since", "since_version", "introduced_in", "introduced", "new_in"), "since"
 )
 """Labels that mean a relation of another name."""
 _QUOTES = "\"'“”‘’`"
@@ -158,7 +158,7 @@ def default_in(sentence: str, names: tuple[str, ...] = ()) -> str | None:
         if match := pattern.search(sentence):
             value = plain_value(match["value"])[0]
             value = next((value[len(name) + 1 :] for name in names if value.startswith(f"{name}=")), value)
-            if _ELSEWHERE.search(sentence, match.end()):
+            if _ELSEWHERE.search(sentence, match.end()) or re.match(r", [\"“'‘]", sentence[match.end() :]):
                 continue  # "defaults to unlimited where that can be told, and to 1024 otherwise"
             if _DONE.fullmatch(value) and sentence.startswith(_TO_WHAT, match.end()):
                 continue  # "the default setting is ignored for this host"

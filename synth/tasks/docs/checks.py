@@ -26,6 +26,8 @@ Search = Callable[[str, int], Sequence[int]]
 _VALUES = frozenset(("text", "number", "date", "year", "quantity"))
 _STATED = {"since": "version"}
 """Relation -> the word that any sentence has which states it, where that is not its name."""
+_PLACED = ("told/", "placed/")
+"""Questions that name their page, whatever they call it."""
 _SAME_WORDS = 0.9
 """Share of the words of a condition in another sentence from which that says the same."""
 
@@ -180,7 +182,7 @@ class Judge:
                 continue
             row = corpus.row_of[hop.evidence.document_id]
             own = (row, hop.evidence.start, hop.evidence.end)
-            said = draft.surface.startswith("told/") or f"“{corpus.columns.titles[row]}”" in draft.question
+            said = draft.surface.startswith(_PLACED) or f"“{corpus.columns.titles[row]}”" in draft.question
             within = row if said else None
             if (rival := self.rival(hop.cue.replace("____", " "), own, (hop.target.name,), within=within)) is not None:
                 return Failure(Reason.NOT_UNIQUE, f"hop {number}: another sentence says the same: {rival!r}")
@@ -227,7 +229,7 @@ class Judge:
             described = hop.source.kind == "description"
             queries = [hop.cue] if described else [f"{hop.source.name} {hop.cue}"]
             queries += [] if described or hop.source.kind in _VALUES else [hop.source.name]
-            if draft.surface.startswith("told/"):
+            if draft.surface.startswith(_PLACED):
                 queries.append(f"{self._corpus.columns.titles[wanted]} {hop.cue}")  # the question names the page
             best = 0
             for query in queries:

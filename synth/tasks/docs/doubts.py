@@ -7,7 +7,7 @@ import re
 from synth.text.subjects import PLURAL_NOUNS
 from synth.text.verbs import VERBS
 
-__all__ = ["NOUNS", "doubt", "opens_with_a_noun"]
+__all__ = ["GIVEN", "NOUNS", "UNCLEAR", "doubt", "opens_with_a_noun"]
 
 NOUNS = frozenset(
     """
@@ -54,6 +54,8 @@ _SIGNS = tuple(
         r"\b(?:eg|ie|resp|incl|approx|aka)$",
         r", (?:both|all|each|every|some|many) (?:[\w-]+ ){0,4}(?:is|are|was|were|must|can|may|will|has|have)\b",
         r", (?:do|does) not\b",
+        r", [A-Z][a-z]+s (?:the|an?|true|false)\b",
+        r" --? [a-z]|\?$|\b(?:it|that|there|what|here)['’]s\b",
         r"\ba (?:breeze|snap|cinch)\b",
         r"[a-z]- (?!(?:and|or|to|nor|versus)\b)[a-z]{3,}",  # "status- updates", broken at the end of a line
         r"\b(?:more|less) [a-z]+ly$",  # than what?
@@ -76,6 +78,21 @@ _SIGNS = tuple(
         r"\b(?!is\b|was\b|seems\b|becomes\b|proves\b|remains\b)[a-z]+s useful (?:for|to|if|when|in)\b",
     )
 )
+UNCLEAR = re.compile(
+    r"that (?:is (?:one of|not|no|any|all|each|every|[A-Z]|the default|also|either|specific (?:for|to)"
+    r"|abbreviation|acronym|synonym|short for|another)|looks at|refers to|runs as|does|only|has no|are"
+    r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in"
+    r"|(?:accepts|takes) (?:any number of|no|one|two|three|optional|several|many) (?:[a-z]+ )?arguments?$"
+    r"|takes (?:[\w-]+ ){1,5}as (?:an |its |the )?(?:[a-z]+ )?arguments?$"
+    r"|[a-z]+s an? (?:specific|particular|certain))\b"
+)
+"""What says too little of a thing, or tells its reader what to do."""
+GIVEN = re.compile(
+    r"that (?:(?:takes|gets) (?:an? |the )?(?:[\w-]+ )?(?:object|hash|string|name|list|id|reference)\b"
+    r"(?!.* and (?:[a-z]+ly )?[a-z]+s (?:the|an?|all|its|only|any|every)\b)"
+    r"|(?:.* and )?returns (?:an? |the )?(?:value|result|object|string|true|false|undef|nothing)$)"
+)
+"""What is given to a call, or that it gives something back, tells it from no other."""
 
 
 def doubt(text: str) -> str | None:

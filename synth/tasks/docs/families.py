@@ -5,7 +5,7 @@
 ``described`` a value of a thing that is described             ``cloze``      a telling word left out of a sentence
 ``holder``    which page's thing has a part that does what is said of it
 ``asked``      what a sentence says with a word of its own    ``told``       either, on the page that the question names
-``section``    which page shows how to do something
+``section``    which page shows how to do something           ``placed``     for an option, with the page that has it
 
 What is asked of things that have names goes by the general shapes (:mod:`synth.tasks.docs.shapes`).
 """
@@ -45,7 +45,8 @@ _OF_ALL = frozenset("debug help version verbose quiet usage".split())
 """Options that any command has."""
 _SIGNS = re.compile(r"[\W_]+")
 _NO_DEFAULT_VALUE = re.compile(
-    r"default|not set|unset|[A-Za-z]?[a-z]+(?: [a-z-]+){2,}|[Ss]ee [\w“\"].*|.* (?:if|otherwise|unless|below|above)\b.*"
+    r"default|[Nn]o default|(?:the )?value of .*|not set|unset"
+    r"|[A-Za-z]?[a-z]+(?: [a-z-]+){2,}|[Ss]ee [\w“\"].*|.* (?:if|otherwise|unless|below|above)\b.*"
 )
 """What says in words what happens, or where to read of it: "see HOOKS, below", "$NAME if set, otherwise ..."."""
 _FEW_PAGES = 5
@@ -272,8 +273,9 @@ class Items:
         asked = answered(quote, edge.value or "", self._corpus.commands)
         command = asked is not None and asked.question.startswith("Which command ")
         if asked is not None and (command or not self._corpus.is_everywhere(edge.value or "")):
-            if not asked.local:
-                yield Item("asked", (number,), edge.value or "", asked.question.partition(" ")[0])
+            if not asked.local:  # an option means something with its program alone
+                family = "placed" if asked.question.startswith("Which option ") else "asked"
+                yield Item(family, (number,), edge.value or "", asked.question.partition(" ")[0])
             yield Item("told", (number,), edge.value or "", asked.question.partition(" ")[0])
 
     def _sections(self) -> Iterator[Item]:
@@ -368,7 +370,7 @@ def _alike_on_page(corpus: Corpus) -> set[tuple[int, str]]:
     if all twenty variables are strings, "string" is a safe guess for any of them."""
     of: dict[tuple[int, str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for edge in corpus.edges:
-        if edge.value is not None and edge.relation not in _STRUCTURE and edge.relation != "since":
+        if edge.value is not None and edge.relation not in _STRUCTURE:
             key = edge.document, corpus.entities[edge.subject].kind, edge.relation
             of[key][edge.value.casefold()].append(edge.subject)
     found = set()

@@ -35,11 +35,16 @@ _POINTS = re.compile(
     r"|\b(?:of|on|in|to|for|with|from) both(?=[?,]|$)|\bboth parts\b"
     r"|\b(?:an?|the) (?:much |far |even |slightly )?more [a-z-]+ (?!.* than )(?:and [a-z-]+ )?[a-z]+[?]$"
     r"|\b(?:if|when|where|that) (?!I\b)[A-Za-z] (?:is|are|has)\b"
+    r"|\b(?:follows?|uses?|has|works?|behaves?) the same [a-z]+ as\b"
+    r"|\ban? similar [a-z]+\b(?! to (?:the|an?|that|those)\b)|\bthat [a-z]+ it[?]$"
+    r"|\b(?:heart|meat|guts|brains|backbone|workhorse|cornerstone) of\b"
     r"|\b(?:is|are|was|can|may|will) then\b|\bin (?:this|that) (?:case|way|manner)\b"
 )
 """What leans on a sentence that the question does not have: "another extension", "the first area", "if x is"."""
 _SIGNS = re.compile(
-    r"[a-z]\.\?$|\b[A-Z]\.[A-Z]\?$| [+&/|] |\"\(?\)?\"|(?<=[a-z]): (?=[a-z])|\b(?:TODO|FIXME|TBD|XXX)\b"
+    r"\b(?:which|who|whose|and|or)\?$|\b(?:is|are) \"[^\"]*\",|, (?:possible|valid|allowed|supported) values?\b"
+    r"|\bused to (?!embed|feed|need|seed|speed|proceed|exceed|succeed|shed)[a-z-]+ed\b"
+    r"|[a-z]\.\?$|\b[A-Z]\.[A-Z]\?$| [+&/|] |\"\(?\)?\"|(?<=[a-z]): (?=[a-z])|\b(?:TODO|FIXME|TBD|XXX)\b"
 )
 _NO_NAME = re.compile(
     r".* [—–|+=&] .*|[A-Za-z]|.*\bdocumentation$|.* (?:options|commands|settings|switches|parameters|arguments|flags)"
@@ -86,7 +91,7 @@ class Gate:
         named = draft.answer_kind == "entity" or draft.surface.partition("/")[0] in _OF_PROSE
         if named and not draft.answer_parts and not answer.startswith("-") and _NO_NAME.fullmatch(answer):
             return f"{answer!r} names nothing"
-        if draft.surface.partition("/")[0] in (*_OF_PROSE, "told") and _IN_PLACE.fullmatch(answer):
+        if draft.surface.partition("/")[0] in (*_OF_PROSE, "told", "placed") and _IN_PLACE.fullmatch(answer):
             return f"{answer!r} is told by its place"
         if draft.surface.partition("/")[0] in _OF_PROSE:
             return self._unnamed(answer, defined=question.startswith("What do you call "))

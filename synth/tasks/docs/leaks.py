@@ -35,6 +35,8 @@ def spells_out(text: str, name: str) -> bool:
     whole = last.strip("_-").lower()
     parts = [w for w in name_words(last) if w != whole and len(w) > 1] or [whole]
     parts = [w for w in parts if len(w) > 3] or parts  # "no-renormalize" is told by "renormalize"
+    if any(len(whole) > 5 and {word, whole} <= {word, f"{word}s", word.removesuffix("s")} for word in said):
+        return True  # "SharedSettings" is told by "SharedSetting objects"
     return whole in said or all(any(_akin(word, part) for word in said) for part in parts)
 
 

@@ -192,7 +192,7 @@ class DocsProposer:
             return self._holder(edges[0], item, split)
         if item.family == "section":
             return self._section(edges[0], item, split)
-        if item.family in ("subject", "plain", "told", "asked"):
+        if item.family in ("subject", "plain", "told", "asked", "placed"):
             return self._subject(edges[0], item, split)
         return self._gap(edges[0], item, split, generator)
 
@@ -202,6 +202,10 @@ class DocsProposer:
             return found
         noun, clause = found
         said = clause.removeprefix("that ") if clause.startswith("that ") else f"is {clause}"
+        kind, _, place = noun.partition(" ")
+        if again := re.fullmatch(rf"is an? ((?:[\w-]+ )?{re.escape(kind)}) ([a-z]{{3,}}ed|sent|thrown) (.*)", said):
+            noun, said = f"{again[1]} {place}".strip(), f"is {again[2]} {again[3]}"  # no "type that is an event type"
+            clause = f"that {said}"
         if noun.partition(" ")[0] == "term":
             return self._term(edge, item, noun.partition(" in ")[2], clause, split)
         frame = one_of(document_words().identify, generator)
@@ -228,7 +232,8 @@ class DocsProposer:
         meaning = clause.removeprefix("that is ")
         name = self.corpus.entities[edge.subject].name
         listed = self.corpus.called["term", name.casefold()] > 1
-        if listed or is_identifier(name) or (name.islower() and " " not in name):
+        plain = re.fullmatch(r"[A-Z][a-z]+", name) is not None and (name.endswith("ed") or self.corpus.is_common(name))
+        if listed or plain or is_identifier(name) or (name.islower() and " " not in name):
             return Failure(Reason.UNNATURAL, "a word of a list is no term")
         if meaning == clause or not re.match(r"(?:an?|the) ", meaning) or _ACTS.match(meaning):
             return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")
@@ -264,6 +269,11 @@ class DocsProposer:
             if not page:
                 return Failure(Reason.UNNATURAL, "its page has no title of its own")
             question = on_page(question, page)
+        if item.family == "placed":
+            place = self._words.place(edge.document)
+            if not place:
+                return Failure(Reason.UNNATURAL, "its page has no title of its own")
+            question = question.replace("Which option ", f"Which option {place} ", 1)
         return self._writer.finish(
             item, question, [self._writer.said_there(edge, value_node(edge.value, edge.value_kind), cue, cue)], split
         )
@@ -271,9 +281,9 @@ class DocsProposer:
     def _asks(self, edge: Edge, family: str) -> tuple[str, str] | None:
         """(question, cue) of a sentence, for what it says or for what it speaks of."""
         quote = self.corpus.quote(edge)
-        if family in ("asked", "told"):
+        if family in ("asked", "told", "placed"):
             found = answered(quote, edge.value or "", self.corpus.commands)
-            if found is not None or family == "asked":
+            if found is not None or family != "told":
                 return None if found is None else self._lowered(found)
         said = self._words.spoken_of(quote, edge.document)
         if said is None or said.name != edge.value:

@@ -17,7 +17,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from synth.lexicon.reading import document_words
 from synth.schemas.row import Split
 from synth.schemas.tasks import Walk
 from synth.tasks.docs.families import Item
@@ -40,10 +39,9 @@ _DRAWS = 4
 
 
 def rank_of_walk(walk: Walk) -> Rank:
-    """Of a question of the shapes: what is sought by a value is asked for where a manual's readers do ("Which option
-    defaults to 5?"), and hardly by what stands in a column ("Which package has size 183?")."""
-    known = document_words().relations
-    by_value = any(hop.source.kind in _VALUES and hop.relation not in known for hop in walk.hops)
+    """Of a question of the shapes: readers of a manual ask for the value of a thing, and for what came in a version,
+    and hardly for a thing by its default, its type or what stands in a column ("Which package has size 183?")."""
+    by_value = any(hop.source.kind in _VALUES and hop.relation != "since" for hop in walk.hops)
     return "fair" if by_value else "good"
 
 

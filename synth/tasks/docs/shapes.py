@@ -29,7 +29,8 @@ from synth.tasks.contract import CheckConfig, Checked, Failed
 from synth.tasks.docs.checks import Judge
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.families import Items, is_answer, is_of_a_part, is_value
-from synth.tasks.docs.wording import Words, is_plural, verb_of
+from synth.tasks.docs.labels import is_plural, verb_of
+from synth.tasks.docs.wording import Words
 from synth.tasks.draft import Draft
 from synth.tasks.graph_checks import check_no_shortcut, check_unique_answer
 from synth.tasks.world.config import WorldTasksConfig
@@ -65,8 +66,9 @@ _CONFIG: dict[str, Any] = {
     "registers": ("plain", "what", "name", "indirect", "polite", "restrictive", "compare"),
     "checks": CheckConfig(entries=True, strict_chain=False, shortcut_rank=0),
 }
-_PLAIN = re.compile(r"[\w.:/%+#$~-]{1,32}(?: [\w.%]{1,12})?")
-"""Values that a condition may name."""
+_PLAIN = re.compile(r"(?![.:])[\w.:/%+#$~-]{1,32}(?: [\w.%]{1,12})?")
+"""Values that a condition may name; in front of a stop no blank would stay."""
+_SIGNS = re.compile(r"[\W_]+")
 _MEASURED = ("comparison", "superlative")
 _SAYS = re.compile(rf"(?:is|are|was|were|have|defaults?|{'|'.join(sorted(VERBS | THIRD_PERSON))})\b")
 _MEMBERS = re.compile(r"[\w+ -]{2,40}? that (?=(?:default|have|are|were)\b)")
@@ -202,7 +204,10 @@ class Shapes:
         """The checks that ask the graph, and behind them those that read the documents themselves."""
         assert self._proposer is not None
         results: list[CheckResult] = []
-        if draft.shape in ("composition", "conjunction") and any(_is_switch(hop.source) for hop in draft.walk.hops):
+        sets = ("intersection", "count")
+        if draft.shape in ("composition", "conjunction", *sets) and any(
+            _is_switch(hop.source) for hop in draft.walk.hops
+        ):
             plain = CheckResult(check="telling", outcome="failed", detail="a bare yes or no does not identify anything")
             return Failed(draft, (plain,), Reason.UNNATURAL)
         if draft.shape == "composition" and any(self._is_foregone(hop) for hop in draft.walk.hops):
@@ -210,6 +215,10 @@ class Shapes:
                 check="telling", outcome="failed", detail="nearly all things of its page have the value"
             )
             return Failed(draft, (guess,), Reason.UNNATURAL)
+        found = [(_SIGNS.sub("", hop.target.name).casefold(), hop.target.id) for hop in draft.walk.hops]
+        if draft.shape in sets and len({name for name, _ in found}) < len({ident for _, ident in found}):
+            same = CheckResult(check="alike", outcome="failed", detail="two of them have one name")
+            return Failed(draft, (same,), Reason.NOT_UNIQUE)
         for check in _CHECKS:
             finding = check(draft, self._proposer.surroundings, self._config.checks)
             results.append(finding.result)

@@ -179,6 +179,8 @@ def statement_question(said: Statement, *, local: bool = False) -> tuple[str, st
     addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
     if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
+    if not said.names and leaks(verb, said.name):
+        return None  # "Export exports the selected streams"
     if _ASIDE.search(rest) or _TWOFOLD.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
         return None
     if said.names and re.match(r"(?:the )?names? of\b", rest, re.IGNORECASE):
@@ -247,7 +249,9 @@ def statement_question(said: Statement, *, local: bool = False) -> tuple[str, st
         return f"{'Who' if said.name in _PEOPLE else 'What'} {verb} {rest}?", rest
     if _RELEASE.fullmatch(said.name):
         return f"Which release {verb} {rest}?", f"{verb} {rest}"
-    people = head.lower() in _PEOPLE or (not is_identifier(said.name) and _OF_PEOPLE.match(f"{verb} {rest}"))
+    people = (head if modifiers else head.lower()) in _PEOPLE or (
+        not is_identifier(said.name) and _OF_PEOPLE.match(f"{verb} {rest}")
+    )
     asks = "Who" if people else "What"
     return f"{asks} {verb} {rest}?", f"{verb} {rest}"
 

@@ -9,15 +9,16 @@ from synth.lexicon.reading import document_words
 from synth.schemas.documents import Entity
 from synth.tasks.docs.callings import Callings
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.doubts import opens_with_a_noun
+from synth.tasks.docs.doubts import GIVEN, UNCLEAR, opens_with_a_noun
 from synth.tasks.docs.english import clause, is_fragment, plain
+from synth.tasks.docs.labels import is_plural, verb_of
 from synth.tasks.docs.leaks import leaks
-from synth.text.inflection import capital, imperative
+from synth.text.inflection import capital
 from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement, is_identifier, statement
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["Words", "is_plural", "verb_of"]
+__all__ = ["Words"]
 
 _PLACES = frozenset(("page", "section", "index", "chapter", "appendix", "part"))
 _LOCAL = frozenset(
@@ -52,11 +53,6 @@ _NOUNS = frozenset("format name type range result state value access class displ
 """Verbs of documentation that are nouns as well when a label ends in them."""
 _SORTS = frozenset("type value mode class category level format element feature language".split())
 """Headings of columns whose words sort what a table compares, and name nothing: "the Empty type"."""
-_HEADING_VERBS = frozenset(
-    "replaces returns means contains specifies describes produces requires represents indicates denotes inserts prints "
-    "removes deletes selects becomes equals enables generates resolves".split()
-) | frozenset(f"{verb} to" for verb in "expands maps converts corresponds refers resolves evaluates translates".split())
-"""Headings that say what the thing of a row does, and are no name of several things."""
 _NO_NOUN = ("ed", "ing", "ly", "able", "ible", "ful", "ous")
 _OPENS_NO_NOUN = frozenset(
     "implicitly requires includes if when how see since introduced new old current previous example sample resulting "
@@ -97,13 +93,6 @@ _QUANTITY = re.compile(
 )
 _IDENTITY = re.compile(r"(?:is|was) (?:(?:an?|the) |\w+ (?:parameter|option|argument|attribute|field)s? of\b)")
 _ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ed|al|ar|ive|ous|able|ible|ful|less|ary)")
-_UNCLEAR = re.compile(
-    r"that (?:is (?:one of|not|no|any|all|each|every|[A-Z]|the default|also|either|specific (?:for|to)"
-    r"|abbreviation|acronym|synonym|short for|another)|looks at|refers to|runs as|does|only|has no|are"
-    r"|leaves (?:blank|empty|unset)|sets (?:to|this)|enters|makes sure|fills in"
-    r"|(?:accepts|takes) (?:any number of|no|one|two|three|optional|several|many) (?:[a-z]+ )?arguments?$)\b"
-)
-"""What says too little of a thing, or tells its reader what to do."""
 _REMARKED = re.compile(r", which (?:must|may|can|should|will|is|are|was) [^,]*$")
 _THING = re.compile(
     r"that is (?:an?|the) (?:[\w’'/-]+ ){0,4}?([\w-]+)(?= (?:to|of|for|that|which|in|with|used|from)\b|,|$)"
@@ -118,6 +107,7 @@ _ACTS = frozenset(
 _NO_SOFTWARE = frozenset("format protocol standard specification algorithm structure".split())
 """What no package, and no option, is."""
 _CALLED = frozenset("function method macro procedure routine predicate command operator subroutine".split())
+_OF_A_CALL = re.compile(rf"that is (?:an?|the) (?:[\w-]+ ){{0,3}}(?:{'|'.join(sorted(_CALLED))})\b")
 _OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
 _OF_LOOKS = frozenset("colour color face highlight style theme".split())
 """Kinds that are named for what has them."""
@@ -125,6 +115,11 @@ _OF_CALLS = re.compile(
     r"that (?:returns|takes an? (?:\w+ )?argument|is (?:called|invoked) (?:for|when|to|by|with|after|before|on|if))\b"
 )
 """What no module, type or file does, and none of them is."""
+_NO_FILE = re.compile(
+    r"that (?!is|was|has|holds|stores|keeps|contains|includes|lists|gives|names|says|shows|tells|provides|specifies|"
+    r"defines|describes|configures|controls|sets|maps|determines|records|declares|documents|enables|allows|tracks|registers)[a-z]"
+)
+"""What no file does."""
 _EVENTS = frozenset(("hook", "callback", "event", "handler", "signal"))
 _NO_ACTORS = frozenset("enumerator member constant struct union typedef".split())
 """Kinds whose things do nothing themselves."""
@@ -183,9 +178,17 @@ class Words:
             not self._corpus.is_page(entity)
             and found.document >= 0
             and (
-                found.kind in _LOCAL or "~row" in found.id or self._corpus.called[found.kind, found.name.casefold()] > 1
+                found.kind in _LOCAL
+                or "~row" in found.id
+                or self._is_subcommand(found)
+                or self._corpus.called[found.kind, found.name.casefold()] > 1
             )
         )
+
+    def _is_subcommand(self, found: Entity) -> bool:
+        """Whether a command stands on the page of another one: "exit" of systemctl."""
+        page = self._corpus.pages.get(found.document)
+        return found.kind == "command" and page is not None and self._corpus.entities[page].kind == "command"
 
     def page(self, row: int) -> str:
         """ "git-log", "the mod_ssl module" or "“Config”": what a question calls a page; empty where it can't."""
@@ -311,14 +314,18 @@ class Words:
         of_files = last != "extension" or len(found.name) < len(".parquet")
         verb = next((verb for kinds, verb in _HOLDS if last in kinds and of_files), None)
         verb = "stands for" if found.kind == "term" and _ESCAPE.fullmatch(found.name) else verb
+        if verb == "gives" and _OF_A_CALL.match(said):
+            return None  # a function that "is an internal method"
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
-        if _SEVERAL.match(said) or _UNCLEAR.match(said):
+        if _SEVERAL.match(said) or UNCLEAR.match(said) or (last not in _SETTINGS and GIVEN.match(said)):
             return None
         if (thing := _THING.match(said)) is not None and not _may_be(last, thing[1]):
             return None
         if last in _OF_LOOKS and said.startswith("that is "):
             return None  # a colour is not the line that is shown in it
+        if last == "file" and _NO_FILE.match(said):
+            return None  # "Partition Definition Files for ..."
         if _OF_CALLS.match(said) and last not in _CALLED | _EVENTS:
             return None
         return said
@@ -360,17 +367,6 @@ class Words:
         # "Tell me what are the arguments" is not said: of several things one asks which they are.
         frames = [text for text in known.other if " is " not in text] if is_plural(label) else known.other
         return tuple(text.format(label=label, x=x) for text in frames)
-
-
-def verb_of(label: str) -> str | None:
-    """The verb, without its ending, where a column is headed by what its rows do: "Replaces", "Expands to"."""
-    first, _, rest = label.partition(" ")
-    return f"{imperative(first)} {rest}".strip() if label in _HEADING_VERBS else None
-
-
-def is_plural(label: str) -> bool:
-    """Whether a label names several things: "additional arguments"."""
-    return label.endswith("s") and not label.endswith(("ss", "us", "is", "series"))
 
 
 def _is_thing(kind: str, name: str) -> bool:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.tasks.docs.english import clause, indefinite, is_fragment, plain
+from synth.tasks.docs.labels import verb_of
 from synth.tasks.docs.leaks import leaks, spells_out
 from synth.tasks.docs.spoken import statement_question
-from synth.tasks.docs.wording import verb_of
 from synth.text.inflection import third_person
 from synth.text.subjects import statement
 from synth.text.verbs import VERBS

@@ -103,7 +103,8 @@ def test_no_template_and_no_answer_crowds_out_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("relation", "by_value", "rank"), [("default", True, "good"), ("size", True, "fair"), ("size", False, "good")]
+    ("relation", "by_value", "rank"),
+    [("since", True, "good"), ("default", True, "fair"), ("size", True, "fair"), ("size", False, "good")],
 )
 def test_what_is_sought_by_a_number_in_a_column_goes_down(relation: str, by_value: bool, rank: str) -> None:
     """ "Which option defaults to 5?" is asked, "Which option has size 5?" hardly, "What is the size ...?" again is."""
