@@ -106,13 +106,21 @@ def preview(
 
     prepared = api.prepare(request, progress="quiet" if as_json else "auto")
     with prepared.engine:
-        made, run = prepared.preview(tasks)
+        found = prepared.preview(tasks)
+    run, rejected = found.run, found.rejected
     if as_json:
-        rows = {"tasks": [task.model_dump(mode="json") for task in made], "run": run and run.model_dump(mode="json")}
+        rows = {
+            "tasks": [task.model_dump(mode="json") for task in found.tasks],
+            "run": run and run.model_dump(mode="json"),
+            "rejected": rejected and rejected.model_dump(mode="json"),
+        }
         print(json.dumps(rows, indent=2))
         return
     console = Console(highlight=False)
-    for task in made:
+    for task in found.tasks:
         console.print(shown.render_task(task), "")
     if run is not None:
         console.print(shown.render_trajectory(run, full=full))
+    if rejected is not None:
+        what = "no run came about" if run is None else "this run is rejected, and so is every other"
+        print(f"synth: {what}: {rejected.reason.value}: {rejected.detail}", file=sys.stderr)

@@ -23,7 +23,7 @@ from synth.errors import BuildError, InputError, SynthError
 from synth.pipelines.finishing import check_teacher, finish
 from synth.pipelines.pilot import run_pilot
 from synth.pipelines.planner import plan
-from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
+from synth.pipelines.request import BuildRequest, BuildResult, Outlook, Preview, ProgressName
 from synth.pipelines.words import write_words
 from synth.places import hub_dataset
 from synth.recipe.load import load_recipe
@@ -32,8 +32,6 @@ from synth.recipe.requests import settings_of
 from synth.recipe.roles import check_keys, keys_of
 from synth.schemas.rejections import Reason
 from synth.schemas.reports import StageReport
-from synth.schemas.tasks import Task
-from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import CandidateStage
 from synth.store import Store, check_destination
 from synth.store.calls_format import CALLS_FILE, Account
@@ -94,7 +92,7 @@ class Prepared:
                 return self.engine.supply(node.label)
         return None
 
-    def preview(self, tasks: int) -> tuple[list[Task], TrajectoryRow | None]:
+    def preview(self, tasks: int) -> Preview:
         """The first tasks of the build and a run of the first of them, by the teacher where there is one. Only what
         they need is run, and the build finds it in the store.
 
@@ -111,14 +109,20 @@ class Prepared:
         )
         check_keys(self.recipe.roles, os.environ)
         role = self.recipe.acting[0]
+        ran = self.labels[: self.labels.index(role) + 1]
         try:
-            for label in self.labels[: self.labels.index(role) + 1]:
+            for label in ran:
                 small.run_stage(label)
-            made = list(small.table("tasks", "tasks").rows()) if self.recipe.has_tasks else []
-            run = next(iter(small.table(role, "trajectories").rows()), None)
+            made = tuple(small.table("tasks", "tasks").rows())[:wanted] if self.recipe.has_tasks else ()
+            if run := next(iter(small.table(role, "trajectories").rows()), None):
+                return Preview(made, run)
+            label = f"{role}-rollouts"
+            if label not in ran:
+                return Preview(made, None, next(iter(small.view(role).rejected.rows()), None))
+            run = next(iter(small.table(label, "rollouts").rows()), None)
+            return Preview(made, run, next(iter(small.view(label if run is None else role).rejected.rows()), None))
         finally:
             small.release()
-        return made[:wanted], run
 
     def run_stage(self, label: str) -> StageReport:
         """Run one stage, or find its complete shards in the store.

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from synth.engine.supply import Supply
     from synth.pipelines.pilot import Pilot
     from synth.recipe.model import Recipe
+    from synth.schemas.rejections import Rejection
     from synth.schemas.reports import BuildReport
+    from synth.schemas.tasks import Task
+    from synth.schemas.trajectories import TrajectoryRow
     from synth.store.calls_format import Account
 else:
     html = late("synth.dataset.html")
 
-__all__ = ["BuildOptions", "BuildRequest", "BuildResult", "Outlook", "ProgressName"]
+__all__ = ["BuildOptions", "BuildRequest", "BuildResult", "Outlook", "Preview", "ProgressName"]
 
 ProgressName = Literal["auto", "json", "quiet"]
 """``auto``: a live table in a terminal, lines elsewhere; ``json``: lines of JSON."""
@@ -125,3 +128,14 @@ class Outlook:
     """What the rest will take, from a few rows of each stage that calls a model; None when no pilot was run."""
     supply: Supply | None = None
     """Whether the source gives so many tasks; None when no sample was drawn."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The beginning of a build."""
+
+    tasks: tuple[Task, ...]
+    run: TrajectoryRow | None
+    """The first that was kept, else the first that was rejected; None where none came about."""
+    rejected: Rejection | None = None
+    """Why there is no run that was kept."""
