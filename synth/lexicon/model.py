@@ -54,6 +54,9 @@ class QuestionWords(Described):
     """Names the object by the subject: "the birthplace of {x}"."""
     subject_is: tuple[str, ...] = ()
     """Names the subject by the object: "the founder of {x}"."""
+    subject_sets: tuple[str, ...] = ()
+    """Names several subjects by their object, without article: "{things} whose model is {x}"; ``{things}`` is their
+    plural."""
     asks: tuple[str, ...] = ()
     """Whole questions for a value: "How deep is {x}?"."""
     tense: Literal["past", "present"] = "past"

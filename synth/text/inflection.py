@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["article", "capital", "imperative", "ordinal", "plural", "singular", "third_person"]
+__all__ = ["IRREGULAR_PLURALS", "article", "capital", "imperative", "ordinal", "plural", "singular", "third_person"]
 
 _VOWELS = tuple("aeiouAEIOU")
 _VOWELS_SPELLED = tuple("AEFHILMNORSX")
@@ -25,6 +25,16 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+IRREGULAR_PLURALS = {
+    "person": "people", "child": "children", "man": "men", "woman": "women", "series": "series", "species": "species",
+    "bacterium": "bacteria", "phenomenon": "phenomena", "criterion": "criteria", "genus": "genera", "mouse": "mice",
+    "wolf": "wolves", "leaf": "leaves", "knife": "knives", "shelf": "shelves", "crisis": "crises",
+    "analysis": "analyses", "hypothesis": "hypotheses", "axis": "axes", "fish": "fish", "aircraft": "aircraft",
+    "spacecraft": "spacecraft", "hero": "heroes", "potato": "potatoes", "tomato": "tomatoes", "volcano": "volcanoes",
+}  # fmt: skip
+_SINGULARS = {many: one for one, many in IRREGULAR_PLURALS.items()}
+
+
 def plural(noun: str) -> str:
     """ "city" -> "cities", "class" -> "classes", "match" -> "matches"."""
     if re.search(r"[^aeiou]y$", noun):
@@ -36,13 +46,15 @@ def singular(noun: str) -> str:
     """ "countries" -> "country"; of "works of art" the head's."""
     head, of, rest = noun.partition(" of ")
     *first, last = head.split() or [noun]
-    if last.endswith("ies") and len(last) > 4 and last not in ("series", "species"):
+    if last.lower() in _SINGULARS:
+        last = _SINGULARS[last.lower()]
+    elif last.endswith("ies") and len(last) > 4:
         last = f"{last[:-3]}y"
     elif re.search(r"(?:ss|sh|ch|x|z)es$", last):
         last = last[:-2]
-    elif last.endswith("s") and not last.endswith(("ss", "us", "is", "series", "species", "news")):
+    elif last.endswith("s") and not last.endswith(("ss", "us", "is", "news")):
         last = last[:-1]
-    return " ".join([*first, {"people": "person", "children": "child"}.get(last, last)]) + of + rest
+    return " ".join([*first, last]) + of + rest
 
 
 def third_person(verb: str) -> str:

@@ -38,14 +38,16 @@ _MEASURED = re.compile(r"(?:length|height|width|depth|elevation|altitude|distanc
 """Headings behind which a single letter is a unit."""
 _SPELLED = {
     "iso": "ISO code", "iso2": "two-letter ISO code", "iso3": "three-letter ISO code", "isonumeric": "ISO numeric code",
-    "alpha 2": "two-letter code", "alpha 3": "three-letter code", "numeric": "numeric code", "fips": "FIPS code",
+    "alpha 2": "two-letter code", "alpha 3": "three-letter code", "alpha2": "two-letter code",
+    "alpha3": "three-letter code", "numeric": "numeric code", "fips": "FIPS code",
     "iata": "IATA code", "icao": "ICAO code", "tld": "top-level domain", "cas": "CAS number", "gdp": "GDP",
     "gnp": "GNP", "hdi": "HDI", "phone": "phone number", "zip": "zip code", "lat": "latitude", "lng": "longitude",
     "lon": "longitude", "long": "longitude", "pop": "population", "lang": "language", "mpg": "miles per gallon",
     "dob": "date of birth", "alt": "altitude", "elev": "elevation", "tzone": "time zone", "timezone": "time zone",
-    "addr": "address", "qty": "quantity", "dept": "department", "yr": "year", "faa": "FAA code", "hp": "horsepower",
-    "cyl": "cylinders", "temp": "temperature", "min temp": "minimum temperature", "max temp": "maximum temperature",
-    "subd": "subdivision", "mfr": "manufacturer", "manuf": "manufacturer", "nbhd": "neighborhood",
+    "tz": "time zone", "addr": "address", "qty": "quantity", "dept": "department", "yr": "year", "faa": "FAA code",
+    "hp": "horsepower", "cyl": "cylinders", "temp": "temperature", "min temp": "minimum temperature",
+    "max temp": "maximum temperature", "subd": "subdivision", "mfr": "manufacturer", "manuf": "manufacturer",
+    "nbhd": "neighborhood",
 }  # fmt: skip
 """Headings that are said in full."""
 _HEADED = re.compile(
@@ -62,12 +64,15 @@ _IDENTIFIES = re.compile(
 _SURROGATE = re.compile(r"(?:\w*id|guid|uuid|index|row|rank|unnamed.*)$|.* (?:id|guid|uuid)$", re.IGNORECASE)
 """Headings of columns that are dropped."""
 _OTHER_NAME = re.compile(
-    r"(?:alias(?:es)?|also known as|aka|(?:official|common|full|short|long|native|local|alternative|other) names?)$"
+    r"(?:alias(?:es)?|alt(?:ernative)? spellings?|also known as|aka"
+    r"|(?:official|common|full|short|long|native|local|alternative|other) names?)$"
 )
 _NO_TEXT = re.compile(r"://|[\\^$*{}<>|=@#]|^\.")
 _REMARKS = re.compile(
     r"(?:descriptions?|notes?|comments?|remarks?|summary|definition|abstract|text|references|etymology)$"
 )
+_SAME = 20
+"""So many cells that say the same say it of everything."""
 _LONG = 60
 """From so many characters on average a column holds prose."""
 
@@ -144,6 +149,10 @@ def use_of(column: str, cells: Cells) -> Use:
     if _OTHER_NAME.fullmatch(label.lower()):
         return Use.ALIAS
     numbers = sum(bool(_NUMBER.fullmatch(text)) for text in texts)
+    if len(distinct) == 1 and len(texts) >= _SAME:
+        return Use.REMARK  # what is true of all tells nothing apart
+    if numbers == len(texts) and any(len(each) > 1 for each in cells):
+        return Use.REMARK  # a series
     identifies = _IDENTIFIES.search(label) is not None
     if not identifies and (numbers == len(texts) or all(_DATED.fullmatch(text) for text in texts)):
         return Use.MEASURE
@@ -169,6 +178,7 @@ def with_unit(column: str, cells: Cells) -> tuple[str, str]:
     """The heading without its unit, and the unit as a page writes it: "area_km2" -> ("area", "km²"). What is counted
     says so: "cylinders" -> "number of cylinders"."""
     label = heading(column)
+    label = "UTC offset" if label == "time zone" else label  # a number of hours, maybe beside a column of names
     texts = [text for each in cells for text in each]
     if any(_DATED.fullmatch(text) for text in texts):
         return label, ""

@@ -42,8 +42,8 @@ def word_relation(shape: RelationShape, nature: Set[str] = frozenset()) -> Relat
     label = usual.event(noun, shape.value) or noun
     entry = derive_relation(shape if label == noun else replace(shape, label=label))
     known = usual.known_as(label, shape.value, nature)
-    if known is None:
-        return entry
+    if known is None or (known.subject == "place" and shape.value == "entity" and not shape.usual):
+        return entry  # a country is not "in" its provinces
     question = {key: getattr(known.question, key) for key in known.question.model_fields_set}
     changes: dict[str, Any] = {"question": entry.question.model_copy(update=question)}
     if known.page:

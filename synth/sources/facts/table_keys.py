@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from synth.lexicon.reading import usual_labels
 from synth.schemas.described import Described
 from synth.sources.facts.columns import Use, heading, plain_cells, use_of
 from synth.sources.facts.table_files import Cells, Table
@@ -25,6 +26,11 @@ _CODE = 3
 """Keys up to so many characters are met by chance: a column of them leads to a table that its heading speaks of, or
 has at least ``_MANY`` different values."""
 _MANY = 20
+_OF_FILES = frozenset("all data dataset table list export sample full raw clean cleaned final info records csv".split())
+"""What the name of a file ends in and its rows are not called."""
+_OF_ANIMALS = frozenset(("sex", "gender"))
+_TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir|Rev|Capt|Col|Master|Herr|Frau|Mme|Mlle)\b\.?")
+_A_PERSON = re.compile(r"(?:er|or|ee|ist|ian|ant|ent|man|woman|person|mate|ete|child|pupil|guest|king|queen)$")
 
 
 class TableKeys(Described):
@@ -85,9 +91,11 @@ def understood(tables: Sequence[Table], keys: Mapping[str, TableKeys]) -> list[R
     the names of another's rows, says more about these."""
     own = [Rows(table, keys.get(table.name, TableKeys()), "") for table in tables]
     for rows in own:
-        rows.kind = plain_label(rows.keys.kind) if rows.keys.kind else singular(plain_label(rows.table.name))
+        rows.kind = plain_label(rows.keys.kind) or singular(_called(rows.table.name))
         rows.named_by = _named_by(rows)
         rows.names = _names(rows)
+        if not rows.keys.kind and rows.kind == _called(rows.table.name) and _are_people(rows):
+            rows.kind = "person"  # "titanic.csv" is not called as its rows; "passengers.csv" is
         coded = len(rows.named_by) == 1 and _codes_rows(rows.table, rows.named_by[0])
         if not rows.keys.kind and len(rows.named_by) == 1 and not coded and names_its_object(noun := _noun(rows)):
             rows.kind = noun
@@ -104,6 +112,28 @@ def understood(tables: Sequence[Table], keys: Mapping[str, TableKeys]) -> list[R
             rows.kind, rows.named_by = rows.leads.pop(owner)[0].kind, (owner,)
             rows.names = [each[0][1] if each else "" for each in led]
     return own
+
+
+def _called(name: str) -> str:
+    """A table's name without what is said of the file: "titanic_all" and "titanic-2024" are "titanic"."""
+    words = re.sub(r"(?<=[a-z])(?=\d)", " ", plain_label(name)).split()
+    while len(words) > 1 and (words[-1].lower() in _OF_FILES or words[-1].isdecimal()):
+        words.pop()
+    while len(words) > 1 and (words[0].lower() in ("all", "my", "the") or words[0].isdecimal()):
+        words.pop(0)
+    return "entry" if [word.lower() for word in words] in ([each] for each in _OF_FILES) else " ".join(words)
+
+
+def _are_people(rows: Rows) -> bool:
+    """Whether the rows are people, though they are called no such thing ("employee"): a column says what is only said
+    of people, or most names have a title."""
+    if _A_PERSON.search(rows.kind):
+        return False
+    headings = {plain_label(column).lower() for column in rows.table.columns}
+    if headings & (usual_labels().people - _OF_ANIMALS):
+        return True
+    titled = sum(bool(_TITLED.search(name)) for name in rows.names)
+    return 2 * titled > len(rows.names)
 
 
 def _noun(rows: Rows) -> str:

@@ -17,7 +17,7 @@ from synth.lexicon.reading import usual_labels
 from synth.schemas.rejections import Reason, Rejection
 from synth.sources.facts.columns import Use, heading, use_of, with_unit
 from synth.sources.facts.statements import LOCATION, FactsConfig, Statements
-from synth.sources.facts.table_files import MEND, Table, read_file, table_files
+from synth.sources.facts.table_files import MEND, Table, read_files, table_files
 from synth.sources.facts.table_keys import Rows, TableKeys, understood
 from synth.sources.facts.words import opens_with_verb, plain_label
 from synth.text.inflection import capital, singular
@@ -31,7 +31,10 @@ _Relation = tuple[str, str]
 _ENTITY = "entity"
 _SENTENCE = 80
 """Longer cells stand on a page as they are, shorter ones behind their heading."""
+_AMONG_ROWS = ("borders", "neighbours", "neighbors", "adjoins")
+"""Verbs that lead to more of what the rows are."""
 _NO_NAMES = "no column names its rows"
+_TIMES = re.compile(r"(?i:year|month|day|date|week|quarter|season|round|episode|hour)")
 _SOME, _FEW, _APART = 1000, 20, 0.6
 """Rows and columns that are looked at for two that name the rows together, and the share they must tell apart."""
 
@@ -60,7 +63,7 @@ def read_tables(config: TablesConfig) -> Statements:
         InputError: a file that can't be read, a table or column that isn't there, or nothing that names its rows.
     """
     files = table_files(config.path)
-    tables = [table for file in files for table in read_file(file) if table.rows]
+    tables = [table for table in read_files(files) if table.rows]
     _known(config, tables)
     own = understood(tables, config.tables)
     facts = _Facts()
@@ -91,7 +94,9 @@ def _mend(own: list[Rows]) -> str:
     table = own[0].table if own else None
     if table is None:
         return MEND
-    cells = {name: [" ".join(each) for each in column[:_SOME]] for name, column in list(table.columns.items())[:_FEW]}
+    told = (Use.THING, Use.TEXT)  # numbers tell rows apart, too, and nobody would call a college "1660 721"
+    named = [name for name, each in table.columns.items() if use_of(name, each) in told or _TIMES.search(name)][:_FEW]
+    cells = {name: [" ".join(each) for each in table.columns[name][:_SOME]] for name in named}
     apart = {pair: len(set(zip(*(cells[name] for name in pair), strict=True))) for pair in combinations(cells, 2)}
     best = max(apart, key=lambda pair: apart[pair], default=())
     if not best or apart[best] < _APART * min(_SOME, table.rows):
@@ -159,11 +164,12 @@ class _Facts:
         elif use is Use.THING:
             label = _one(label.removesuffix(" name"))
             wider = _wider(label, rows, column)
+            kind = label if not opens_with_verb(label) else rows.kind if label in _AMONG_ROWS else "thing"
             for row, thing in about:
                 known_as = [
                     f"{value} ({wider[value, row]})" if (value, row) in wider else value for value in cells[row]
                 ]
-                self.found += [(thing, (label, _ENTITY), (label, value)) for value in known_as]
+                self.found += [(thing, (label, _ENTITY), (kind, value)) for value in known_as]
         elif use is not Use.KEY:
             named, unit = with_unit(column, cells) if use is Use.MEASURE else (label, "")
             key = named, f"{use} {unit}"

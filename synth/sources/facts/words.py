@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from synth.lexicon.model import EntityTypeEntry, FramedComparison, InSize, QuestionWords, RelationEntry
 from synth.schemas.documents import ValueKind
-from synth.text.inflection import article, capital, imperative, plural, third_person
+from synth.text.inflection import IRREGULAR_PLURALS, article, capital, imperative, plural, third_person
 
 __all__ = [
     "PREPOSITIONS",
@@ -60,14 +60,6 @@ _COUNTED = re.compile(r"number of (?P<of>.+)|(?P<per>.+s per \w+)|(?P<many>[a-z 
 """What there are so many of: "number of cylinders", "miles per gallon", "inhabitants"."""
 _SIZES = frozenset("area population size surface volume budget crew enrolment enrollment capacity diameter".split())
 _EXTENTS = frozenset("height depth length width weight mass distance radius diameter thickness duration".split())
-_PLURALS = {
-    "person": "people",
-    "child": "children",
-    "man": "men",
-    "woman": "women",
-    "series": "series",
-    "species": "species",
-}
 
 
 @dataclass(frozen=True)
@@ -105,7 +97,7 @@ def plural_of(noun: str) -> str:
     """The plural; of "date of birth" that of its head."""
     head, of, rest = noun.partition(" of ")
     *first, last = head.split()
-    return " ".join([*first, _PLURALS.get(last) or plural(last)]) + of + rest
+    return " ".join([*first, IRREGULAR_PLURALS.get(last) or plural(last)]) + of + rest
 
 
 def derive_type(kind: str, *, hub: bool) -> EntityTypeEntry:
@@ -187,7 +179,7 @@ def derive_relation(shape: RelationShape) -> RelationEntry:
 def _own(noun: str, shape: RelationShape) -> str:
     """Where the noun stands behind "has X as"."""
     if "person" in shape.subject:
-        return noun
+        return f"their {noun}" if shape.usual else noun
     return f"its {noun}" if shape.usual else f"{article(noun)} {noun}"
 
 
@@ -196,7 +188,9 @@ def _noun(noun: str, shape: RelationShape) -> tuple[str, QuestionWords]:
     page = "The {n} of {s} is {o}." if shape.functional else "{an} {n} of {s} is {o}."
     return page.replace("{n}", noun).replace("{an}", capital(article(noun))), QuestionWords(
         subject_does=(f"has | _ as {_own(noun, shape)}",),
-        object_does=(f"is {one} {noun} | of",),
+        # Where many share an object, it is rather a property: nobody says "Turbo-prop is the engine of several planes".
+        object_does=() if shape.crowded else (f"is {one} {noun} | of",),
+        subject_sets=(f"{{things}} whose {noun} is {{x}}",) if shape.functional else (),
         object_is=(f"the {noun} of {{x}}", f"{{x's}} {noun}"),
         tense="present",
     )

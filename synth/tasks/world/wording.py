@@ -66,7 +66,7 @@ class Wording:
     object_sets: tuple[str, ...] = ()
     """Names several objects by the subject: "pupils of {x}"."""
     subject_sets: tuple[str, ...] = ()
-    """Names several subjects by the object."""
+    """Names several subjects by the object; ``{things}`` stands for their plural."""
     asks: tuple[str, ...] = ()
     """Whole questions for the object, for values: "How deep is {x}?"."""
     past: bool = True
@@ -98,7 +98,7 @@ def wording_of(relation: str, words: QuestionWords, plurals: Mapping[str, str]) 
         words.object_is,
         words.subject_is,
         _sets(words.object_is, plurals),
-        _sets(words.subject_is, plurals),
+        (*_sets(words.subject_is, plurals), *words.subject_sets),
         words.asks,
         past=words.tense == "past",
     )

@@ -134,7 +134,7 @@ def singular(phrase: str, plural: str, head: str) -> str | None:
     finite = (" that are ", " that were ", " who are ", " who were ", " that have ", " who have ")
     if any(words in text for words in finite):
         return None
-    return None if any(f"{head} {pronoun} " in text for pronoun in ("that", "who", "which", "whom")) else text
+    return None if any(f"{head} {pronoun} " in text for pronoun in ("that", "who", "whose", "which", "whom")) else text
 
 
 def _families(
