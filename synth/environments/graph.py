@@ -91,7 +91,7 @@ class GraphEnvironment(Environment):
     """A graph with names. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "graph"
-    version: ClassVar[str] = "16"
+    version: ClassVar[str] = "17"
 
     def __init__(
         self,
