@@ -28,6 +28,7 @@ from urllib.parse import quote, unquote
 
 from synth.errors import StoreError
 from synth.places import refuse_remote
+from synth.store.calls_format import CALLS_FILE
 from synth.store.files import (
     TEMPORARY,
     folder_bytes,
@@ -240,10 +241,11 @@ class Store:
             found = body.get("format") if body else None
             if found != STORE_FORMAT:
                 said = f"it has format {found}" if found is not None else "its format file is unreadable"
+                mend = "choose another folder with --store, or the version of synth that made it"
+                if (calls := self.root / CALLS_FILE).exists():
+                    mend += f"; with --store ANOTHER --calls {calls} nothing is paid twice"
                 raise StoreError(
-                    f"{said}, and this version of synth reads format {STORE_FORMAT}",
-                    where=str(self.root),
-                    mend="choose another folder with --store, or the version of synth that made it",
+                    f"{said}, and this version of synth reads format {STORE_FORMAT}", where=str(self.root), mend=mend
                 )
             for name in ("stages", "scratch"):
                 (self.root / name).mkdir(exist_ok=True)
