@@ -167,7 +167,7 @@ def _written(cell: _Cell, kind: tuple[ValueKind, str] | None) -> str:
 # --- where tables come from -------------------------------------------------------------------------------------------
 
 
-@versioned(5, needs=("entities", "graph"), libraries=("numpy",))
+@versioned(6, needs=("entities", "graph"), libraries=("numpy",))
 def fact_tables(*, inputs: Resources) -> FactTables:
     """A table for each kind of thing in the graph of a build."""
     return FactTables(_kinds(Graph.from_arrays(inputs.arrays("graph")), inputs))

@@ -86,7 +86,7 @@ _OUTLINE = re.compile(r"(\[.*\)), (\d+) headings? on (\d+) pages?[:.]")
 _HEADING = re.compile(r"- page (\d+): (#+) (.*)")
 _LISTING = re.compile(r'(\d+) pages? with (\w+) "(.*)", part (\d+) of (\d+)[:.]')
 _COUNT = re.compile(r'(\d+) of (\d+) pages(?: with (\w+) "(.*)")? hold "(.*)"\.')
-_RESULT = re.compile(r"((?:[Yy]ears from|[(-]*\d)[^=]*) = (-?\d[^=]*)")
+_RESULT = re.compile(r"((?:[Yy]ears from|[(-]*\d)[^=\n]*) = (-?\d[^=\n]*)")
 _ROWS = re.compile(r'(\d+) rows? for "(.*)"[:.]')
 _EMPTY = "–"
 _MATCH = re.compile(r"\d+\. page (\d+), character (\d+): (.*)")

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from synth.text.inflection import imperative, third_person
 from synth.text.subjects import KINDS, PLURAL_NOUNS, is_identifier
 from synth.text.verbs import THIRD_PERSON, VERBS
-from synth.text.words import FUNCTION_WORDS
 
 __all__ = [
     "MORE_VERBS",
     "AskedSentence",
     "asked_of",
     "asked_sentences",
-    "code_commands",
     "command_asked",
     "commented",
     "leans",
@@ -156,7 +154,8 @@ def commented(line: str, commands: Collection[str]) -> tuple[str, str] | None:
     """(command, comment) of a line of code that says what it does: "kiln fire --slow   # fires it over night".
 
     Args:
-        commands: as of :func:`code_commands`: a line of another program, or of a file of settings, gives none.
+        commands: as of :func:`synth.text.shell_lines.code_commands`: a line of another program, or of a file of
+            settings, gives none.
     """
     match = re.fullmatch(r"(?:[$%>] )?(?P<command>\S.*?) {2,}# (?P<comment>[A-Za-z][^#]*)", line.strip())
     if match is None or match["comment"].count(" ") < 2 or not _is_command(match["command"]):
@@ -167,16 +166,11 @@ def commented(line: str, commands: Collection[str]) -> tuple[str, str] | None:
     return (command, match["comment"]) if " " in command and not re.search(r"[,;=(]$|^\S+\(", command) else None
 
 
-_OF_SHELLS = frozenset(
-    "set export echo cd if for while source then else fi done do exit unset alias read local".split()
-)
-
-
 def asked_of(quote: str, value: str, commands: Collection[str] = ()) -> AskedSentence | None:
     """What a sentence, or one with the line of code below it, answers with ``value``.
 
     Args:
-        commands: as of :func:`code_commands`.
+        commands: as of :func:`synth.text.shell_lines.code_commands`.
     """
     sentence, _, below = quote.rpartition("\n")
     if sentence:
@@ -188,23 +182,6 @@ def asked_of(quote: str, value: str, commands: Collection[str] = ()) -> AskedSen
     return next((one for one in asked_sentences(said) if one.answer == value), None)
 
 
-def code_commands(text: str) -> set[str]:
-    """The programs that lines of code call, and their commands of two words: "kiln fire --slow" -> kiln, "kiln fire".
-
-    Only a line with an option or a prompt tells that it calls one: a manual may be written in one block of code, and
-    files of settings have lines that look like calls.
-    """
-    lines = list(_COMMAND.finditer(text))
-    programs = {match["program"] for match in lines if match["prompt"] or " -" in match["more"]} - _OF_SHELLS
-    two = {f"{m['program']} {m['command']}" for m in lines if m["program"] in programs and m["command"]}
-    return programs | {name for name in two if name.split()[1] not in FUNCTION_WORDS}
-
-
-_COMMAND = re.compile(
-    r"^ {4,}(?P<prompt>\$ )?(?P<program>[a-z][a-z\d-]+)(?: (?P<command>[a-z][a-z-]+)(?= |$))?"
-    r"(?P<more>(?: --?[A-Za-z][^\n]*| [^\s]*[/=._:<\[\"'~$\d][^\n]*| {2,}# [^\n]*)?)$",
-    re.MULTILINE,
-)
 _WRITTEN = re.compile(
     r"(?:The )?(?P<x>[a-z][a-z\d-]+ [a-z][a-z-]+|[\w$.-]*[a-z\d)](?:\(\))?)(?: command)? (?P<verb>[a-z]{2,}s) "
     r"(?P<rest>(?:the|an?|its|all|any|each|every|how|what|whether|where|which|when|up|out|[a-z]+s)\b[^;:]*)(?:[;:].*)?[.:]"
@@ -239,8 +216,7 @@ def leans(text: str) -> bool:
     return _POINTS.search(text) is not None
 
 
-_VAGUE = frozenset("use enter do".split())
-"""What one does with settings as well."""
+_VAGUE = ("use", "enter", "do")  # what one does with settings as well
 _LONGEST = 90
 """Characters of a command that an answer may have."""
 _LEADS = re.compile(
@@ -332,6 +308,11 @@ def _is_local(s: str) -> bool:
     ) or bool(re.search(r"\b(?:the|an?) [a-z]+$", s) and " of " in s)
 
 
+def _is_plain(s: str) -> bool:
+    """Whether two common words are all that a subject has: "Unused versions", of what, its page says."""
+    return re.fullmatch(r"[A-Z]?[a-z]+(?: [a-z]+)?", s) is not None
+
+
 def _inside(s: str) -> str:
     """A subject in the case that it takes inside a sentence: articles and common words in lower case."""
     first, _, rest = s.partition(" ")
@@ -365,13 +346,13 @@ def _passive(match: re.Match[str]) -> AskedSentence | None:
     kind = _kind(x, match["kind"])
     if prep in _PLACED and kind in (None, "file", "directory") and ("/" in x or kind):
         words = f"{subject} {more}{adverb}{done}{tail}"
-        return AskedSentence(f"Where {aux} {words}?", words, x, local=_is_local(s))
+        return AskedSentence(f"Where {aux} {words}?", words, x, local=_is_local(s) or (" " not in s and _is_plain(s)))
     if prep == "by" and be in ("is", "are") and not tail:
         does = next((third_person(verb) for verb in (done[:-2], done[:-1]) if verb in VERBS), None)
         asks = f"Which {kind}" if kind else "What"
         words = f"{does} {subject}"
         # Nobody says "What is the setup performed by?"
-        return AskedSentence(f"{asks} {adverb}{words}?", words, x, local=_is_local(s)) if does else None
+        return AskedSentence(f"{asks} {adverb}{words}?", words, x, local=_is_local(s) or _is_plain(s)) if does else None
     if prep in ("in", "on") and _DATE.fullmatch(x):
         words = f"{subject} {more}{adverb}{done}{tail}"
         return AskedSentence(f"When {aux} {words}?", words, x, local=_is_local(s))

@@ -28,7 +28,11 @@ def how_to(heading: str) -> str | None:
             return None  # "Rendering options"
         vp = f"{verb} {rest}"
     if (
-        re.search(r"\b(?:[Ss]tuff|[Tt]hings?)$|[:;?!()“”]|\b(?:I|my|myself|we|our|me|and|or|vs)\b|\.$", vp)
+        re.search(
+            r"\b(?:[Ss]tuff|[Tt]hings?)$|^(?:start|begin|end) with an? [a-z]+$"
+            r"|[:;?!()“”]|\b(?:I|my|myself|we|our|me|and|or|vs)\b|\.$",
+            vp,
+        )
         or not 1 <= vp.count(" ") <= 12
     ):
         return None

@@ -71,6 +71,8 @@ _USED = tuple(
     )
 )
 """Sentences that say what a thing of a kind is for."""
+_TWO_USES = re.compile(r"\band [\w -]{2,40}? (?:can|may|is|are) (?:be )?[a-z]+$|\bby using the\b")
+"""One thing does this, and another one that: "add labels by using the --label flag and options can be set"."""
 _PLURAL = frozenset("are have can may must will".split())
 _SINGULAR = frozenset("is was has can may must will".split())
 _NO_NAMES = frozenset(
@@ -124,6 +126,8 @@ def statement(sentence: str) -> Statement | None:
             return Statement(called["name"], "", f"{called['verb']} {called['called']}", thing + scope, names=True)
     for pattern in _USED:
         used = pattern.fullmatch(sentence)
+        if used is not None and _TWO_USES.search(used["rest"]):
+            return None
         if used is not None and used["kind"] in KINDS and used["name"] not in KINDS and _is_name([used["name"]]):
             return Statement(used["name"], used["kind"], "is used to", used["rest"], purpose=True)
     opened = (pattern.fullmatch(sentence) for pattern in _OPENS)

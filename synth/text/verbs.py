@@ -9,7 +9,7 @@ __all__ = ["THIRD_PERSON", "VERBS"]
 VERBS = frozenset(
     """
     abort accept access accumulate acquire activate add adjust advance affect align allocate allow alter analyze
-    annotate append apply arrange assemble assert assign associate attach attempt augment authenticate await back
+    annotate append apply arrange assemble assert assign associate attach attempt augment authenticate avoid await back
     begin bind block boot break broadcast bring build bypass cache calculate call cancel cast catch cause change
     check choose clean clear clone close cluster collapse collect combine commit compare compile complete compose
     compress compute concatenate configure connect construct consume contain continue contract control convert copy

@@ -47,3 +47,10 @@ def test_a_quote_of_one_sentence_needs_no_passage() -> None:
 def test_a_numbered_heading_names_what_stands_below_it(heading: str, first: str) -> None:
     sentence = Passage("This command lists all pots.", (), "kilns.html", "Kilns", 1, heading)
     assert subject(sentence, "Kilns")[0] == first
+
+
+def test_the_term_alone_on_its_line_opens_the_passage() -> None:
+    quote = "POT_NAME\n    The name of the pot that stands on the shelf. The default is pot.clay."
+    page = f"{quote}\n\nPOT_SIZE\n    Its size."
+    found = passage(quote, passages_of(page, "kilns.html", "Kilns", 33))
+    assert found[-1].text == "The default is pot.clay."

@@ -153,6 +153,11 @@ def test_other_text_is_read_as_words(text: str) -> None:
     assert observe(text) == Text(text)
 
 
+def test_matches_that_end_in_a_line_of_settings_are_no_sum() -> None:
+    matches = Matches("pots", "Kilns", "kilns.html", 12, 2, (Match(3, 8, "pots"), Match(4, 97, "pots = 64")))
+    assert observe(pages.render(matches)) == matches
+
+
 def test_a_list_of_links_that_no_environment_of_ours_wrote_is_a_list_of_results() -> None:
     seen = observe("These are open:\n1. [One](a/one)\n   First. See [Two](a/two#top).\n2. [Three](a/three)")
     assert [(hit.title, hit.document) for hit in seen.results] == [("One", "a/one"), ("Three", "a/three")]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from synth.text.asked import asked_of, asked_sentences, code_commands, command_asked, commented, written_subject
+from synth.text.asked import asked_of, asked_sentences, command_asked, commented, written_subject
 from synth.text.headings import how_to
+from synth.text.shell_lines import code_commands
 
 WEIGHT = "Which option do you use to list all pots by weight?"
 COMMANDS = code_commands("Fire it:\n\n    kiln fire --slow\n    $ kiln list\n    x = 3\n")

@@ -30,6 +30,7 @@ _LEADS_IN = re.compile(
 _OF_CODE = re.compile(r"([A-Za-z]\w*_\w+|[A-Z][A-Za-z\d]*[a-z\d][A-Z]\w*|[A-Z]{2,}[a-z]{2,}\w*|\w+(?=\())(?:\(.*\))?")
 """A heading that is the name of a class or a function."""
 _LEAST = 2
+"""Bullets that make a list, unless the line above says of what: one rule has one parameter."""
 _BULLET = re.compile(r"- |\d+\. ")
 _CONDITIONS = re.compile(
     r"(?:.*\b)?(?:if|when|must|should|needs?|requires?|required|make sure|ensure|conditions?|requirements?)\b.*:",
@@ -55,7 +56,8 @@ def bullet_rows(
             found.append(match)
             number += 1
         rows = [match for match in found if match is not None]
-        if len(rows) >= _LEAST and 2 * len(rows) > len(found):
+        led = bool(first) and _LEADS_IN.fullmatch(text, lines[first - 1].start, lines[first - 1].end) is not None
+        if len(rows) >= (1 if led else _LEAST) and 2 * len(rows) > len(found):
             kind = _listed(outline, title, sections, first)
             names = [match["name"] for match in rows]
             for match in rows if kind else ():

@@ -47,8 +47,8 @@ from synth.sources.docs.values import (
     relation_name,
     since_in,
 )
-from synth.text.asked import code_commands
 from synth.text.inflection import capital
+from synth.text.shell_lines import code_commands
 
 __all__ = ["graph_tables"]
 

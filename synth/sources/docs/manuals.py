@@ -50,7 +50,9 @@ def self_named(named: Named, title: str, text: str) -> Named:
         return manual
     if named.kind == "file" and title.endswith("(5)") and not _is_file(named.name, text):
         return replace(named, kind="page")
-    return replace(named, kind=_own_kind(named.name, text)) if named.kind == "command" else named
+    if named.kind != "command" or title.endswith(("(1)", "(6)")):
+        return named  # section 1 has nothing but what a shell runs
+    return replace(named, kind=_own_kind(named.name, text))
 
 
 def _is_file(name: str, text: str) -> bool:

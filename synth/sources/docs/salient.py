@@ -104,7 +104,7 @@ def answers_of(outline: Outline, commands: Collection[str]) -> Iterator[tuple[in
     kept, what one uses for something, the command below "To do that, run", and what a comment says of a command.
 
     Args:
-        commands: as of :func:`synth.text.asked.code_commands`, of all pages.
+        commands: as of :func:`synth.text.shell_lines.code_commands`, of all pages.
     """
     text, lines = outline.text, outline.lines
     for number, line in enumerate(lines):

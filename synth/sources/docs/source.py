@@ -204,14 +204,15 @@ class DocsSource:
         return kept
 
     @cached_property
-    def _site(self) -> tuple[frozenset[str], frozenset[str], frozenset[str], bool]:
+    def _site(self) -> tuple[frozenset[str], frozenset[str], frozenset[str], bool, str]:
         """Shapes of lines at the heads and feet of pages that stand on most of them, endings of most titles,
-        beginnings of many, and whether most titles are numbered."""
+        beginnings of many, whether most titles are numbered, and the title that most have."""
         paths = list(self._first.values())
         step = max(1, len(paths) // _SAMPLE)
         seen: Counter[str] = Counter()
         endings: Counter[str] = Counter()
         beginnings: Counter[str] = Counter()
+        titles: Counter[str] = Counter()
         read = numbered = 0
         for path in paths[::step]:
             try:
@@ -225,6 +226,7 @@ class DocsSource:
             seen.update({shape_of(parsed.text[start:end]) for start, end in edge_lines(parsed.text)} - {""})
             numbered += _NUMBERED.match(_named(parsed)) is not None
             names = {_named(parsed), parsed.head or ""}
+            titles[_named(parsed)] += 1
             endings.update({name[m.start() :].casefold() for name in names for m in _ENDING.finditer(name)})
             if (match := _BEGINNING.match(_named(parsed))) is not None:
                 beginnings[match.group()] += 1
@@ -232,7 +234,16 @@ class DocsSource:
             frozenset(text for text, count in counts.items() if read >= 8 and count >= share * read)
             for counts, share in ((seen, _ON_MOST), (endings, _ON_MOST), (beginnings, _ON_MANY))
         ]
-        return found[0], found[1], found[2], numbered >= 2 and numbered >= _ON_MOST * read
+        one = next((t for t, n in titles.items() if read >= 8 and n >= _ON_MOST * read), "")
+        return found[0], found[1], found[2], numbered >= 2 and numbered >= _ON_MOST * read, one
+
+    def _own_name(self, parsed: Parsed) -> str:
+        """What a page calls itself below a title that is the whole site's."""
+        title = _named(parsed)
+        if title != self._site[4] or not title:
+            return title
+        headings = (parsed.text[place.start : place.end] for place in parsed.places if place.level)
+        return next((heading for heading in headings if heading != title), title)
 
     def _title(self, title: str) -> str:
         """Without the name of the whole site behind it or in front of it, and the number in front of it."""
@@ -263,7 +274,7 @@ class DocsSource:
         visible = sum(not c.isspace() for c in parsed.text)
         return Document(
             id=name,
-            title=self._title(_named(parsed)) or stem or name,
+            title=self._title(self._own_name(parsed)) or stem or name,
             text=parsed.text,
             kind="index" if parsed.link_characters >= _INDEX_SHARE * visible or _NO_CONTENT.match(stem) else "page",
             sections=sections_of(parsed),

@@ -45,6 +45,7 @@ _DEFAULTS = (
     re.compile(rf"\b[Dd]efaults to (?:the value )?{_VALUE}{_END}"),
     re.compile(rf"\((?:[Tt]he )?default(?:s to|:| is| value:?) {_VALUE}\)"),
     re.compile(rf"\((?:[Tt]he )?default (?![a-z]+\)){_VALUE}\)"),
+    re.compile(rf"\([A-Za-z][^()]{{2,40}}[,;] default(?:s to|:| is|=)? ?{_VALUE}(?=[,;)])"),
     re.compile(r"\(default (?P<value>on|off|yes|no|true|false|none|null)(?P<unit>)\)"),
     re.compile(rf"^(?:Default|default)(?: value)?(?::| is) {_VALUE}\.?$"),
 )

@@ -54,6 +54,8 @@ class Callings:
             return True  # "PARTIALS from the", cut at a link
         if own is None or found.document < 0:
             return False
+        if own == 0 and "::" in found.name and not found.name.startswith(("-", "$", ":")):
+            return True  # a member of a class is no option
         if _FILE.fullmatch(found.name) and own < 3 and " " not in found.name and found.name.count(".") == 1:
             return True
         return is_identifier(name) and self._otherwise(name, own, self._corpus.text(found.document))

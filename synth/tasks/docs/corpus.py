@@ -15,7 +15,7 @@ from synth.schemas.documents import Document, Edge, Entity, Evidence
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node
 from synth.tasks.docs.hubs import hub_documents
-from synth.text.asked import code_commands
+from synth.text.shell_lines import code_commands
 from synth.text.words import FUNCTION_WORDS, tokens
 
 __all__ = ["Corpus", "Documents"]

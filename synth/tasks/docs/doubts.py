@@ -55,6 +55,7 @@ _SIGNS = tuple(
         r", (?:both|all|each|every|some|many) (?:[\w-]+ ){0,4}(?:is|are|was|were|must|can|may|will|has|have)\b",
         r", (?:do|does) not\b",
         r", [A-Z][a-z]+s (?:the|an?|true|false)\b",
+        r", doing so\b|\beven$|\bthe [a-z]+ (?:belongs|consists|depends) ",
         r" --? [a-z]|\?$|\b(?:it|that|there|what|here)['’]s\b",
         r"\ba (?:breeze|snap|cinch)\b",
         r"[a-z]- (?!(?:and|or|to|nor|versus)\b)[a-z]{3,}",  # "status- updates", broken at the end of a line
@@ -67,7 +68,8 @@ _SIGNS = tuple(
         r"(?<!\bto )(?<!\band )(?<!\bthat )\b[a-z]+[^su\W]s default to\b",  # "the permissions default to"
         r"[a-z]: [a-z]",
         r" [+] ",
-        r" and re-[a-z]+$",
+        r" and re-[a-z]+(?<!s)(?= |$)",
+        r"\bfor (?:various|several|many|different) reasons\b|\b[a-z]+ things (?:with|that|which)\b",
         r"\b(?:if|when|that|of|to):",
         r"\bspecifies .*\bto specify\b",
         # What stands for a value: "repository repo".

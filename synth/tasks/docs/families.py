@@ -274,7 +274,7 @@ class Items:
         command = asked is not None and asked.question.startswith("Which command ")
         if asked is not None and (command or not self._corpus.is_everywhere(edge.value or "")):
             if not asked.local:  # an option means something with its program alone
-                family = "placed" if asked.question.startswith("Which option ") else "asked"
+                family = "placed" if asked.question.startswith(("Which option ", "Which flag ")) else "asked"
                 yield Item(family, (number,), edge.value or "", asked.question.partition(" ")[0])
             yield Item("told", (number,), edge.value or "", asked.question.partition(" ")[0])
 

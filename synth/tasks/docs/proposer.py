@@ -273,7 +273,7 @@ class DocsProposer:
             place = self._words.place(edge.document)
             if not place:
                 return Failure(Reason.UNNATURAL, "its page has no title of its own")
-            question = question.replace("Which option ", f"Which option {place} ", 1)
+            question = re.sub("^Which (?:option|flag)", rf"\g<0> {place}", question)
         return self._writer.finish(
             item, question, [self._writer.said_there(edge, value_node(edge.value, edge.value_kind), cue, cue)], split
         )

@@ -120,6 +120,7 @@ _SAYS_LITTLE = re.compile(
     r"|(?:is|are) (?:slightly|somewhat|much|far|a (?:bit|little)) (?:more|less|better)\b)|"
     r"(?:does|(?:shows?|means?|suggests?|implies|imply) that|(?:is|are|was) (?:that|whether)"
     r"|takes? (?:place|effect)|deals?)\b|"
+    r"(?:is|are) (?:happy|glad|free|welcome|sure) to\b|"
     r"(?:is|are) (?:either|neither|both|essentially|all|any|even|currently|always|typically)\b"
     r"|(?:has|have) to\b|takes? (?:[\w-]+ ){1,5}as (?:an |its |the )?(?:[a-z]+ )?arguments?$|(?:is|are) written in\b"
     r"|(?:is|are) (?:highly|perfectly|extremely|fully|particularly|especially|ideally|well) [a-z]+ ?(?:to|for|in)?\b"
@@ -179,7 +180,7 @@ def statement_question(said: Statement, *, local: bool = False) -> tuple[str, st
     addressed = _FOR_YOU.sub(" ", f"{verb} {rest}")
     if is_fragment(addressed, least=12 if said.names else 25, most=190) or leaks(rest, said.name):
         return None
-    if not said.names and leaks(verb, said.name):
+    if not said.names and leaks(f"{verb} {rest}", said.name):
         return None  # "Export exports the selected streams"
     if _ASIDE.search(rest) or _TWOFOLD.search(rest) or _OUTSIDE.search(rest) or any(c in rest for c in "“”"):
         return None
@@ -260,7 +261,7 @@ def answered(quote: str, value: str, commands: Collection[str]) -> AskedSentence
     """What a sentence, or a command with its comment, answers with ``value``; None where the words do not read.
 
     Args:
-        commands: as of :func:`synth.text.asked.code_commands`, of all pages.
+        commands: as of :func:`synth.text.shell_lines.code_commands`, of all pages.
     """
     noted = commented(quote, commands)
     if noted is None:

@@ -30,12 +30,14 @@ PAGES = {
         "ANCHORCTL(1)",
         "anchorctl",
         "control the anchor of a ship",
-        "<h1>COMMANDS</h1>"
+        "<p>This driver of ropes is a driver.</p><h1>COMMANDS</h1>"
         + entry("<b>weigh</b> [<i>ROPE</i>...]", "Lift the anchor from the ground of the sea.")
         + "<h1>OPTIONS</h1>"
         + entry("<b>-d</b>, <b>--depth=</b>", "Specify the depth at which the anchor stops. Defaults to 40.")
         + entry("<b>--mud</b>", "Wash the mud off the flukes before they come on deck."),
     ),
+    "rules.html": "<html><head><title>Rule 3</title></head><body><h1>Rule 3</h1><p>Parameters:</p><ul>"
+    "<li><code>knots</code>: How many knots a rope may have (number, default 12)</li></ul></body></html>",
     "ship.rope.5.html": manual("SHIP.ROPE(5)", "ship.rope", "Rope configuration", "<p>Ropes are of hemp.</p>"),
     "harbour.conf.5.html": manual("HARBOUR.CONF(5)", "harbour.conf", "Harbour configuration file", "<p>Rows.</p>"),
     "settings.html": "<html><head><title>Settings of the mast</title></head><body><h1>Settings of the mast</h1>"
@@ -76,6 +78,12 @@ def test_what_such_a_block_states_belongs_to_its_name(corpus: Any) -> None:
     assert facts["default"] == "red"
     assert facts["since"] == "2.1"
     assert facts["described_as"].startswith("The colour of the flag")
+
+
+def test_one_bullet_below_a_line_that_says_of_what_is_a_list(corpus: Any) -> None:
+    entity = next(e for e in corpus.entities if e.name == "knots")
+    assert entity.kind == "parameter"
+    assert {e.relation: e.value for e in corpus.edges if e.subject == entity.ordinal}["default"] == "12"
 
 
 def test_a_manual_page_is_called_as_its_name_is_spelt(corpus: Any) -> None:
@@ -137,9 +145,23 @@ def test_headings_that_tell_what_stands_below_them(heading: str, kind: str) -> N
 
 def test_the_first_of_several_defaults_is_none() -> None:
     assert default_in('Defaults to "hemp".') == "hemp"
+    assert default_in("How deep it stops (number, default 40)") == "40"
+    assert default_in("How it stops (string, default slow, values slow / fast)") == "slow"
     assert default_in('If not used defaults to "hemp", "flax", i.e. what floats.') is None
 
 
 def test_an_argument_in_capitals_is_no_kind() -> None:
     assert heading_name("LimitTo TARGET", "") is None
     assert heading_name("LimitTo method", "") == Named("LimitTo", "method", ("LimitTo method",))
+
+
+def test_below_a_title_of_the_whole_site_a_page_goes_by_its_next_heading(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    names = "anchor rope mast sail deck keel rudder hold".split()
+    pages = {
+        f"{name}.html": f"<html><body><h1>Shipwright</h1><h2>The {name}</h2><p>It is made of oak.</p></body></html>"
+        for name in names
+    }
+    titles = build(tmp_path_factory.mktemp("site"), pages).proposer().corpus.columns.titles
+    assert sorted(titles) == sorted(f"The {name}" for name in names)

@@ -9,6 +9,7 @@ import pytest
 from synth.identity import derive_generator
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Walk
+from synth.tasks.docs.doubts import doubt
 from synth.tasks.docs.gate import Gate
 from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.proposer import Proposed
@@ -36,6 +37,7 @@ PAGES = {
     "<h2>COMMANDS</h2><dl><dt>soak</dt><dd><p>Leave the shirts in cold water for a night.</p></dd></dl>",
     "iron.1.html": HEAD.format("iron", "press the shirts of a hotel")
     + "<p>To count the cuffs of all shirts and sheets, use the --wrist option.</p>"
+    "<p>To leave out the buttons of all shirts, use the --bare flag.</p>"
     "<h2>COMMANDS</h2><dl><dt>steam</dt><dd><p>Blow hot steam through the cloth of the shirts.</p></dd></dl>",
     "tubs.conf.5.html": "<h1>tubs.conf(5)</h1><h2>NAME</h2><p>tubs.conf - Tub Definition Files for Night Shifts</p>"
     f"<h2>Settings</h2><dl>{SETTINGS}</dl>",
@@ -64,7 +66,8 @@ def made(proposer: Any) -> dict[str, str]:
 def test_an_option_is_asked_for_with_its_program(made: dict[str, str]) -> None:
     assert made["Which option of wash do you use to check the collars of all shirts twice?"] == "--neck"
     assert made["Which option of iron do you use to count the cuffs of all shirts and sheets?"] == "--wrist"
-    assert not [question for question in made if question.startswith("Which option do you use")]
+    assert made["Which flag of iron do you use to leave out the buttons of all shirts?"] == "--bare"
+    assert not [question for question in made if question.startswith(("Which option do you", "Which flag do you"))]
 
 
 def test_a_command_on_the_page_of_a_command_is_asked_for_with_it(made: dict[str, str]) -> None:
@@ -149,6 +152,24 @@ def test_nouns_taken_for_verbs_and_verbs_that_are_the_name_ask_nothing(sentence:
     assert said is None or statement_question(said) is None
 
 
+@pytest.mark.parametrize(
+    ("sentence", "local"),
+    [
+        ("Unused shirts are removed by washd(8).", True),
+        ("Shirts without a name tag are removed by washd(8).", False),
+        ("Settings are kept in /etc/wash.conf.", True),
+        ("Hashes of keys are kept in /etc/wash.conf.", False),
+    ],
+)
+def test_two_common_words_are_a_subject_of_their_page_alone(sentence: str, local: bool) -> None:
+    assert [one.local for one in asked_sentences(sentence)] == [local]
+
+
+def test_a_second_thing_by_another_option_is_no_use_of_the_first() -> None:
+    said = "You can add names to the shirts by using the --name flag and colours can be set using the --dye flag."
+    assert statement(said) is None
+
+
 def test_a_service_goes_by_its_name() -> None:
     said = statement("The service wash.service checks the shirts of the hotel in the yard.")
     assert said is not None
@@ -167,7 +188,31 @@ def test_a_plural_is_told_by_its_singular() -> None:
     assert leaks("object of a number of shirts", "WashTubs") is None
 
 
+def test_what_is_said_may_not_spell_the_name_with_its_verb() -> None:
+    said = statement("The removeAllTubs setting removes all tubs that stand in the yard of the hotel.")
+    assert said is not None
+    assert statement_question(said) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "disables reporting of the stack on bugs of the hotel even",
+        "disables optimization of the yard, doing so has little impact",
+        "that is the builder belongs to the tool of the laundry",
+        "makes a name of a shirt and a number, Returns the string",
+        "clears and re-initialize the list of the tubs",
+        "get more soap for various reasons of the laundry",
+        "that ensures that it's all shirts under the roof",
+        "that is called to settle -- namely, the washing of shirts",
+    ],
+)
+def test_words_that_are_cut_off_or_run_on_are_doubted(text: str) -> None:
+    assert doubt(text) is not None
+
+
 def test_headings_about_stuff_show_nothing() -> None:
+    assert how_to("Starting with a verb") is None
     assert how_to("Removing stuff") is None
     assert how_to("Removing the shirts") == "remove the shirts"
 

@@ -33,8 +33,9 @@ def passage(quote: str, sentences: Sequence[Passage]) -> list[Passage]:
     left = fold(quote)
     opens = " ".join(left.split()[:3])
     for at, first in enumerate(sentences):
-        if opens not in fold(first.text):
-            continue
+        opening = fold(first.text)
+        if opens not in opening and not left.startswith(f"{opening} "):
+            continue  # neither the beginning of the quote nor the term above it
         read = ""
         for end in range(at, min(at + _LONGEST_PASSAGE, len(sentences))):
             read = f"{read} {fold(sentences[end].text)}"
