@@ -34,6 +34,7 @@ _OWN = ("name", "id", "code", "type", "kind", "value", "label", "title", "key", 
 _CODED = 3
 """Keys of so many characters are codes, as of languages: "fr translation"."""
 _LATLNG = re.compile(r"(?i:(?<![a-z])(?:lat_?(?:lng|lon|long)|latitude_?longitude)$)")
+_QUOTED = r'^\s+"(.*)"\s*$'
 _DIGITS = 12
 """Behind more of them there is no measurement."""
 _MISSING = frozenset(("", "null", "none", "nan", "n/a", "\\n", "-", "–", "—", "?"))
@@ -114,6 +115,9 @@ def _frame(file: Path) -> Table:
             first = lines.readline().decode("utf-8-sig", "replace")
         separator = max(",;\t|" if suffix == ".csv" else "\t", key=first.count)
         frame = pl.read_csv(file, separator=separator, infer_schema=False)
+        # A blank behind the separator makes the quotes part of the cell: `Usain Bolt, "JAM"`.
+        frame = frame.with_columns(pl.all().str.replace(_QUOTED, "$1"))
+        frame.columns = [re.sub(_QUOTED, r"\1", name) for name in frame.columns]
     # A float of 32 bits has seven digits that mean something; as text they are all that is left of it.
     narrow = [column.cast(pl.String) if column.dtype == pl.Float32 else column for column in frame]
     return _of_columns(file.stem, {name: column.to_list() for name, column in zip(frame.columns, narrow, strict=True)})

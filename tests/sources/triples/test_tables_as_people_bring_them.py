@@ -86,6 +86,17 @@ def test_numbers_stand_as_people_write_them(tmp_path: Path, cells: list[str], re
     assert [cell for (cell,) in table.columns["figure"]] == read
 
 
+def test_quotes_behind_a_blank_are_no_part_of_a_cell(tmp_path: Path) -> None:
+    file = tmp_path / "runners.csv"
+    file.write_text('name, "medal", motto\n"Ida Holm", "GOLD", say "go"\nPer Lund,"SILVER",none given\n')
+    (table,) = read_files([file])
+    assert table.columns == {
+        "name": [("Ida Holm",), ("Per Lund",)],
+        "medal": [("GOLD",), ("SILVER",)],
+        "motto": [('say "go"',), ("none given",)],
+    }
+
+
 def test_numbers_that_name_nothing_are_not_proposed(tmp_path: Path) -> None:
     file = tmp_path / "colleges.csv"
     file.write_text("apps,enroll\n1660,721\n2186,512\n")
