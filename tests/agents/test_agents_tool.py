@@ -13,7 +13,8 @@ from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Rollout
 from synth.agents.plan_view import ASK, PlanView, plan_of, reread, stands_in
 from synth.agents.scripted.config import ToolPolicyConfig, ToolTeacherConfig
-from synth.agents.scripted.tool_agent.narration import as_quoted, lines_about, lines_on
+from synth.agents.scripted.tool_agent.details import as_quoted
+from synth.agents.scripted.tool_agent.narration import lines_about, lines_on
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder

@@ -10,6 +10,7 @@ import numpy as np
 from synth.agents.contract import Turn
 from synth.agents.plan_view import PlanView
 from synth.agents.scripted.config import ToolTeacherConfig
+from synth.agents.scripted.tool_agent.narration import GroundedNarration
 from synth.agents.scripted.tool_agent.teacher import next_turn
 from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.annotate.critical.contract import Point
@@ -53,5 +54,18 @@ def _builder(point: Point, generator: np.random.Generator) -> TurnBuilder:
     assert view is not None
     own = np.random.default_rng(int(generator.integers(2**63)))
     builder = TurnBuilder(point.task, point.prompt, point.history, own, view)
+    builder.thoughts = GroundedNarration(point.prompt, point.history, own, terse=False)
     builder.explains = True
+    builder.goes_on = not point.recorded.calls
+    builder.at_stake = _at_stake(builder, point.recorded)
     return builder
+
+
+def _at_stake(builder: TurnBuilder, recorded: Turn) -> tuple[str, ...]:
+    """Arguments in which the recorded calls differ from the next planned call of their tool."""
+    for call in recorded.calls:
+        for number in builder.open():
+            wanted = builder.view.arguments(number)
+            if builder.plan.calls[number].tool == call.name and wanted is not None:
+                return tuple(name for name in wanted if wanted[name] != call.arguments.get(name))
+    return ()

@@ -18,6 +18,7 @@ from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.grounding.consistency import poor_reason
+from synth.agents.grounding.mistakes import passes_over
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
@@ -77,7 +78,8 @@ class ScriptedExpert:
             history, computed = (*point.history, Step(turn=turn)), answer_is_computed(point.task)
             loose = ungrounded(point.prompt, history, start=point.step, computed=computed)
             knows = self._config.skill is None
-            if not loose and not (knows and poor_reason(point.prompt, history, start=point.step)):
+            poor = knows and (poor_reason(point.prompt, history, start=point.step) or passes_over(point.task, history))
+            if not loose and not poor:
                 kept[key] = turn
         return tuple(kept.values())
 
@@ -268,7 +270,7 @@ def _numbered(turn: Turn, step: int) -> Turn:
     return turn.model_copy(update={"calls": calls})
 
 
-@versioned(143)
+@versioned(145)
 def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from synth.agents.contract import History, Prompt
 from synth.agents.grounding.consistency import inconsistencies
 from synth.agents.grounding.diligence import unlooked
-from synth.agents.trajectory import history_of
+from synth.agents.grounding.mistakes import passes_over
+from synth.agents.trajectory import history_of, steps_of
 from synth.dataset.phrasing import Wording
 from synth.dataset.rules.rules import Known, Place, rule
+from synth.environments.contract import ToolError
+from synth.schemas.adp import Action
 from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import Document
 from synth.schemas.plans import Planned
-from synth.schemas.preferences import PreferenceRow
+from synth.schemas.preferences import PairKind, PreferenceRow
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import RECORDED, TrajectoryRow
+from synth.schemas.trajectories import RECORDED, CallErrors, TrajectoryRow
 
 __all__ = ["THOUGHT_RULES"]
 
@@ -25,6 +29,8 @@ __all__ = ["THOUGHT_RULES"]
 class _Plans:
     tasks: dict[str, Task] = field(default_factory=dict)
     """Those with a plan, by id."""
+    errors: dict[str, Mapping[str, ToolError]] = field(default_factory=dict)
+    """Failed run of one of them -> which of its calls failed, and how."""
 
 
 @rule("trajectories", "content[]", text=True)
@@ -51,6 +57,30 @@ def diligence(row: Task | TrajectoryRow, known: Known) -> Iterator[str]:
         return
     for one in unlooked(task, *read):
         yield f"content: {one}"
+
+
+@rule("tasks trajectories preferences", text=True)
+def corrections(row: Task | TrajectoryRow | PreferenceRow, known: Known) -> Iterator[str]:
+    """What a scripted expert prefers after a guessed id, or after a change that nobody asked for, says so."""
+    plans = known.of(_Plans)
+    if isinstance(row, TrajectoryRow):
+        if row.task_id in plans.tasks and not row.success:
+            plans.errors[row.id] = cast(dict[str, ToolError], CallErrors.of(row.details).tool_errors)
+        return
+    if isinstance(row, Task) or row.kind is not PairKind.VERIFIED_STEP or known.redacted:
+        return
+    task, errors = plans.tasks.get(row.task_id), plans.errors.get(row.trajectory_id)
+    modelled = {use.role for use in known.report.model_uses()} if known.report is not None else {"expert"}
+    if task is None or errors is None or not modelled.isdisjoint(("expert", "policy")):
+        return  # what a model says in words of its own is not read here
+    items = (*row.prompt, *row.chosen)
+    start = next((at for at, item in enumerate(items) if isinstance(item, Action)), len(items))
+    try:
+        steps = steps_of(items[start:], errors, gave_up=False, name=row.id)
+    except ValueError:
+        return  # the rules of the protocol say why
+    if steps and (silent := passes_over(task, steps)) is not None:
+        yield f"chosen: {silent}"
 
 
 def _read(row: TrajectoryRow, known: Known) -> tuple[Prompt, History] | None:
@@ -86,4 +116,4 @@ def phrases(row: PreferenceRow, known: Known) -> Iterator[str]:
     yield from ()
 
 
-THOUGHT_RULES = (thoughts, diligence, phrases_counted, phrases)
+THOUGHT_RULES = (thoughts, diligence, corrections, phrases_counted, phrases)

@@ -270,7 +270,13 @@ class AppAttempt:
         if instead is not None and explains is not None:
             instead = replace(instead, row={**instead.row, explains: reason})
         first = self.wording.clause(stopped.ask, stopped.row, self.start)
-        second = None if instead is None else self.wording.clause(instead.ask, instead.row, self.start)
+        # What would do instead is one thing to do, where there are words for it.
+        plain_second = False if instead is not None and self.app.requests.asks[instead.ask].do else None
+        second = (
+            None
+            if instead is None
+            else self.wording.clause(instead.ask, instead.row, self.start, sentences=plain_second, reason=False)
+        )
         ending = "" if second is None else conditional(second, self.rng)
         question, said = self._message([first], ending, second)
         with closing(self._solver(said)) as solver:

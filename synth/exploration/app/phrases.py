@@ -76,6 +76,7 @@ def put(
         return "" if empty else inside
 
     words = HOLE.sub(hole, PART.sub(part, template))
+    words = re.sub(r"\bthe ([a-z]+(?: date)?) of it\b", r"its \1", words)
     return re.sub(r"\bon (today|tomorrow|yesterday)\b", r"\1", words), tuple(said)
 
 
@@ -166,7 +167,7 @@ def said_in(said: Iterable[Said], column: str, value: Any) -> Said | None:
 def sentence(text: str) -> str:
     """With a capital and one end."""
     text = text.strip()
-    text = re.sub(r"([.?!][\"”])\.", r"\1", text if "@" in text.partition(" ")[0] else capital(text))
+    text = re.sub(r"([.?!][\"”])[.?]", r"\1", text if "@" in text.partition(" ")[0] else capital(text))
     return text if text.rstrip('"”)')[-1:] in (".", "?", "!") and text[-1:] != ")" else f"{text}."
 
 

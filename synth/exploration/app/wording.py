@@ -35,7 +35,7 @@ _BEGINNINGS = frozenset(phrases("word_lists")["beginnings"])
 
 _USUAL = 0.6
 """Share of references that are made in the usual way where there are others."""
-_AGAIN = 0.8
+_AGAIN = 0.98
 """Share of the references to what was just mentioned that say so."""
 
 
@@ -196,7 +196,9 @@ class Wording:
         last = next((one for one in reversed(self._mentioned) if one[0] == place[0]), None)
         again = [words for form in forms for words in form.reference.again]
         # Once something else was spoken of in between, such as a new booking, "that booking" may be another one.
-        just = last is not None and last[:2] == place and last[2] >= self._clauses - 1
+        # Nor can it be told of two of a kind that were named side by side, such as two issues and their link.
+        others = {one[1] for one in self._mentioned if one[0] == place[0] and last is not None and one[2] >= last[2]}
+        just = last is not None and last[:2] == place and last[2] >= self._clauses - 1 and others == {key}
         if just and again and self.generator.random() < _AGAIN:
             self._mentioned.append((*place, self._clauses))
             return put(choose(self.generator, again), row, self.generator, self.today)
@@ -272,7 +274,10 @@ def message(
 def conditional(clause: Clause, generator: np.random.Generator) -> str:
     """What else would do, as a sentence that says it is meant for when the rest is not allowed."""
     if clause.imperative:
-        return sentence(choose(generator, _WORDS["otherwise"]).format(do=clause.text))
+        # Nothing follows a quotation: a comment that ends with "instead" is another comment.
+        last = "{do}." if ":" in clause.text else "."
+        frames = [frame for frame in _WORDS["otherwise"] if frame.endswith(last)]
+        return sentence(choose(generator, frames).format(do=clause.text))
     return sentence(choose(generator, _WORDS["otherwise_said"]).format(say=_small(clause.text)))
 
 
@@ -289,7 +294,9 @@ def note(clause: Clause, tool: str, arguments: Mapping[str, Any], beside: str, g
 
 def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
     """What is asked for, without who asks."""
-    short = all(clause.imperative and len(clause.text) <= _ONE_LINE and "." not in clause.text for clause in clauses)
+    short = all(
+        clause.imperative and len(clause.text) <= _ONE_LINE and not set(".:") & set(clause.text) for clause in clauses
+    )
     if short and len(clauses) == 2 and generator.random() < 0.75:
         return _because(clauses) + _filled(choose(generator, _WORDS["pairs"]), clauses)
     if short and len(clauses) == 3 and sum(len(clause.text) for clause in clauses) < 260 and generator.random() < 0.6:

@@ -12,7 +12,7 @@ from synth.environments.contract import ToolResult
 from synth.schemas.plans import Given, UserFact
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["answers", "coded", "details_of", "marks_of", "only_called", "today_in", "untold_given"]
+__all__ = ["answers", "as_quoted", "coded", "details_of", "marks_of", "only_called", "today_in", "untold_given"]
 
 _MARKS = 3
 """Details by which a line is said to be the one that is meant."""
@@ -73,6 +73,11 @@ def _as_asked(token: str, rest: str, question: str) -> str:
             break
         token = longer
     return token
+
+
+def as_quoted(values: Sequence[str], text: str) -> list[str]:
+    """The values, in quotation marks wherever ``text`` quotes them, so that titles stand out."""
+    return [f"“{value}”" if f"“{value}”" in text else value for value in values]
 
 
 def coded(question: str, line: str, known: Sequence[ToolResult] = ()) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from synth.agents.grounding.weighed import comparisons
 from synth.agents.plan_view import stands_in, value_at
+from synth.agents.scripted.tool_agent.corrections import Corrections
 from synth.agents.scripted.tool_agent.details import details_of, marks_of, today_in
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
@@ -19,9 +21,7 @@ from synth.agents.scripted.tool_agent.narration import (
     looked_up,
     of_number,
     rule_for,
-    shown_values,
 )
-from synth.agents.scripted.tool_agent.progress import Progress
 from synth.environments.contract import ToolResult
 from synth.schemas.plans import Given, Ground, PlannedCall, Policed
 from synth.text.lists import listed
@@ -29,10 +29,11 @@ from synth.text.words import words
 
 __all__ = ["Grounds"]
 
+_ID = re.compile(r"^(?=.*[A-Z])(?=.*\d)")
 _ASKED = Given(source="question", words="")
 
 
-class Grounds(Progress):
+class Grounds(Corrections):
     """What speaks for and against the next call of an agent that carries out a plan, as it was read."""
 
     def say_line(self, line: str) -> None:
@@ -102,9 +103,10 @@ class Grounds(Progress):
     def say_meant(self, number: int, arguments: Mapping[str, Any], most: int) -> None:
         """By what of the request the ids of a change are the ones that are meant."""
         said = 0
-        for path, given in self.plan.calls[number].given.items():
+        given_by_stake = sorted(self.plan.calls[number].given.items(), key=lambda one: one[0] not in self.at_stake)
+        for path, given in given_by_stake:
             value, made = value_at(arguments, path), self.view.done.get(-1 if given.call is None else given.call)
-            if made is None or not isinstance(value, str) or not any(sign.isdigit() for sign in value):
+            if made is None or not isinstance(value, str) or not _ID.search(value):
                 continue
             line = line_with([(path, value)], [made.result])
             if said == most or line is None or line in self.thoughts.said or value not in line:
@@ -115,25 +117,6 @@ class Grounds(Progress):
             if details and not self.gives_away(line):
                 self.thoughts.add("p_meant", value=value, details=listed(details))
                 said += 1
-
-    def say_correction(self, number: int, arguments: Mapping[str, Any]) -> bool:
-        """That the change before was made with other values than are meant, and with which; whether it was."""
-        tool = self.plan.calls[number].tool
-        changed = [made for made in self.view.made if made[1].name in self.view.changing and made[2].error is None]
-        if (
-            not changed
-            or changed[-1][1].name != tool
-            or all(one.call is not changed[-1][1] for one in self.view.strays)
-        ):
-            return False
-        before = changed[-1][1].arguments
-        differing = [name for name in arguments if before.get(name) != arguments[name]]
-        texts = [self.task.question, *(result.content for result in self.results)]
-        wrong = shown_values({name: before.get(name) for name in differing}, texts)
-        right = shown_values({name: arguments[name] for name in differing}, texts)
-        if wrong and right:
-            self.thoughts.add("p_correct", wrong=listed(wrong), right=listed(right))
-        return bool(wrong and right)
 
     def _opened(self, number: int, line: str, shown: Sequence[ToolResult]) -> str | None:
         """The line of the row that look-up ``number`` opens, for use when ``line`` comes from a different row, one that

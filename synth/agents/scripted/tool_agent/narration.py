@@ -48,6 +48,7 @@ __all__ = [
 
 LONGEST = 170
 """Characters of a line that is quoted whole."""
+_ORDINALS = frozenset(("first", "second", "third", "fourth", "fifth", "sixth"))
 _MOST = 6
 """Values of a call that a thought names."""
 _BEGINNING = 5
@@ -74,8 +75,8 @@ class Narration(Thoughts):
 class GroundedNarration(Thoughts):
     """Thoughts whose parts are dropped where they would name what was not seen: privilege may choose, never tell."""
 
-    def __init__(self, prompt: Prompt, history: History, generator: np.random.Generator) -> None:
-        super().__init__(prompt.question, generator, earlier=[step.turn.thought or "" for step in history])
+    def __init__(self, prompt: Prompt, history: History, generator: np.random.Generator, *, terse: bool = True) -> None:
+        super().__init__(prompt.question, generator, terse=terse, earlier=[step.turn.thought or "" for step in history])
         self._prompt = prompt
         self._history = history
 
@@ -341,20 +342,17 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
         if len(str(value).split()) > 3:
             continue
         forms = (stands_in(name, value, text) for text in reversed(texts))
-        form = next((form for form in forms if form is not None), None)
+        # "Thank you for telling me first" says no number of bags.
+        several = isinstance(value, int) and name.endswith("s")
+        form = next((form for form in forms if form is not None and not (several and form in _ORDINALS)), None)
         if form is not None:
             money, count = name.endswith("cents"), isinstance(value, int) and "_" not in name
             noun = name.removesuffix("s") if value == 1 else name
             one_of = not name.endswith("s")  # "leg 1" is no number of legs
-            counted = f"{name} {value}" if one_of or form[:1].isdigit() else f"{form} {noun}"
+            counted = f"{name} {value}" if one_of else f"{form} {noun}"
             below = "-" if money and any(f"-${form}" in text for text in texts) and str(value).startswith("-") else ""
             found.setdefault(f"{below}${form}" if money else counted if count else form)
     return list(found)[:_MOST]
-
-
-def as_quoted(values: Sequence[str], text: str) -> list[str]:
-    """The values, in quotation marks wherever ``text`` quotes them, so that titles stand out."""
-    return [f"“{value}”" if f"“{value}”" in text else value for value in values]
 
 
 def joined(values: Sequence[str], text: str) -> str:

@@ -17,8 +17,9 @@ from synth.agents.plan_view import Made, PlanView, alike, stands_in, value_at
 from synth.agents.scripted.choosing import Mistakes
 from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.phrases import Thoughts
+from synth.agents.scripted.tool_agent.details import as_quoted
 from synth.agents.scripted.tool_agent.error_injection import improvised, made_up, other_value
-from synth.agents.scripted.tool_agent.narration import Narration, as_quoted, shown_values
+from synth.agents.scripted.tool_agent.narration import Narration, shown_values
 from synth.agents.scripted.tool_agent.turn_builder import AT_ONCE, TurnBuilder
 from synth.environments.contract import ToolCall
 from synth.schemas.details import details_with
@@ -219,7 +220,7 @@ class _Acting(Mistakes):
         other = others[int(self.generator.integers(len(others)))]
         if seen:
             self.log("misread", f"answered {other} where {right} was meant")
-        builder.react(())
+        builder.react((), ends=True)
         builder.thoughts.add("p_answer", answer=other)
         return builder.message(other)
 

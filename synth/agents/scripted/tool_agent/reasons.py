@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.agents.plan_view import ASK, stands_in, value_at
-from synth.agents.scripted.tool_agent.details import details_of, marks_of, only_called, today_in
+from synth.agents.scripted.tool_agent.details import as_quoted, details_of, marks_of, only_called, today_in
 from synth.agents.scripted.tool_agent.grounds import Grounds
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
-    as_quoted,
     ended,
     is_clause,
     joined,
@@ -42,19 +41,29 @@ _NUMBERS = re.compile(r"\S*\d\S*")
 class Reasons(Grounds):
     """What is known before one turn of an agent that carries out ``task``'s plan, put into thoughts."""
 
-    explains = False
-    """Whether each change says by what its ids are the ones that are meant: the reason for it beside another one."""
-
     def react(
         self,
         numbers: Sequence[int],
         arguments: dict[str, Any] | None = None,
         attempt: PlannedCall | None = None,
+        *,
+        ends: bool = False,
     ) -> None:
         """What the last observation is good for, for who makes the planned calls ``numbers`` next. ``arguments``: those
-        of the first of them, where they are others than the plan's; or of the ``attempt`` that is made."""
+        of the first of them, where they are others than the plan's; or of the ``attempt`` that is made. ``ends``: it is
+        the last turn."""
         if self.last is None:
             return
+        self._react(numbers, arguments, attempt)
+        planned = attempt if attempt is not None or not numbers else self.plan.calls[numbers[0]]
+        right = self.view.arguments(numbers[0]) if numbers else arguments
+        if (planned is not None or self.explains) and (arguments is None or arguments == right):
+            self.say_amiss(planned, right)
+        if not ends:
+            self.say_open(numbers[0] if numbers else None)
+
+    def _react(self, numbers: Sequence[int], arguments: dict[str, Any] | None, attempt: PlannedCall | None) -> None:
+        assert self.last is not None
         pairs = list(zip(self.last.turn.calls, self.last.results, strict=False))
         wrong = [result for _, result in pairs if result.error not in (None, "failure")]
         if wrong and self.was_attempt():
@@ -68,9 +77,7 @@ class Reasons(Grounds):
                 self.thoughts.add("p_gone", line=gone)
             return
         if wrong:
-            forbidden = Policed.of(self.task.details).forbidden
-            kept = forbidden is not None and any(call.name == forbidden.tool for call, result in pairs if result.error)
-            refusal = said_by(wrong[-1]).rstrip(".") if kept else ""
+            refusal = said_by(wrong[-1]).rstrip(".")
             self.thoughts.add("p_refused" if refusal and '"' not in refusal else "p_wrong", line=refusal)
             return
         asked = [result for call, result in pairs if call.name == ASK]
@@ -214,7 +221,9 @@ class Reasons(Grounds):
             self.say_grounds(number, arguments)
             if self.explains or self.draw(_EXPLAINED):
                 self.say_meant(number, arguments, most=2 if self.explains else 1)
-            if values and not self.say_correction(number, arguments):
+            if arguments == self.view.arguments(number):
+                self.say_at_stake(call)
+            if values and not self._corrected:
                 self.thoughts.add(self.going_on(free=free), values=listed(as_quoted(values, self.task.question)))
             return
         self._behind(number, arguments)

@@ -11,7 +11,8 @@ from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.plan_view import ASK, PlanView, value_at
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.scripted.tool_agent.narration import answer_line, as_quoted, ended, said_by, shown_values, things_of
+from synth.agents.scripted.tool_agent.details import as_quoted
+from synth.agents.scripted.tool_agent.narration import answer_line, ended, said_by, shown_values, things_of
 from synth.agents.scripted.tool_agent.page_deeds import page_deeds
 from synth.agents.scripted.tool_agent.reasons import Reasons
 from synth.environments.contract import ToolCall
@@ -193,7 +194,7 @@ class TurnBuilder(Reasons):
         """The last message, as the plan's outcome wants it."""
         outcome = self.plan.outcome
         if outcome == "answered":
-            self.react(())
+            self.react((), ends=True)
             answer = self.read_answer()
             line = answer_line(self.task.question, answer, self.results)
             if line is not None and line not in self.thoughts.said:
@@ -201,6 +202,8 @@ class TurnBuilder(Reasons):
             self.thoughts.add("p_answer", answer=answer)
             return self.message(answer)
         if outcome == "refused":
+            if self.explains:
+                self.say_amiss(None, None)
             self._evidence()
             rule = self.rule()
             if self.plan.attempts and self.view.tried and rule is not None:
@@ -214,7 +217,7 @@ class TurnBuilder(Reasons):
             forbidden = Policed.of(self.task.details).forbidden
             offer = "" if forbidden is None or rule is None or not forbidden.offer else f" {forbidden.offer}"
             return self.message(said + offer + self._left())
-        self.react(())
+        self.react((), ends=True)
         self.thoughts.add("p_finish")
         what = " ".join(dict.fromkeys(ended(said) for said in self._told() if said))
         what = what or page_deeds(self.history)
@@ -247,7 +250,7 @@ class TurnBuilder(Reasons):
         return f"{ended(rule)} {self.said('m_grounds', lines=listed(lines))}" if lines else rule
 
     def stuck(self) -> Turn:
-        self.react(())
+        self.react((), ends=True)
         self.thoughts.add("p_stuck")
         refused = [result for result in self.results if result.error == "refused"]
         why = said_by(refused[-1]) if refused else ""
