@@ -68,7 +68,16 @@ _EVIDENCE = (
     *("answer_guess", "dead_end", "used_up", "failed", "fits_none", "g_dead_end", "g_none", "give_up"),
     *("dismiss", "search_again", "no_result", "postpone", "untold", "p_around", "p_again"),
     *("p_wrong", "p_unwritten", "p_instead_try"),
-    *("p_refused", "p_correct", "p_amiss", "p_amiss_right", "p_amiss_unseen", "p_unasked", "p_unasked_plain"),
+    *(
+        "p_refused",
+        "p_correct",
+        "p_amiss",
+        "p_amiss_right",
+        "p_amiss_unseen",
+        "p_amiss_untold",
+        "p_unasked",
+        "p_unasked_plain",
+    ),
 )
 """What an agent says where it leafs through a long document in vain, puts aside what does not fit, has failed, is about
 to, errs for all to see, or was stopped by the application: the outcome, and no accident of wording. To these come the

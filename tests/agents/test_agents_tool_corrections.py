@@ -6,7 +6,7 @@ import pytest
 from tool_tasks import bags, opened
 
 from synth.agents.contract import Prompt, Step, Turn
-from synth.agents.grounding.mistakes import passes_over
+from synth.agents.grounding.mistakes import passes_over, unnamed_mistake
 from synth.agents.grounding.said import says
 from synth.agents.loop import Rollout
 from synth.agents.plan_view import PlanView, plan_of
@@ -176,6 +176,18 @@ def test_what_the_policy_forbids_was_asked_for() -> None:
     silent = Turn(thought="I go on with the request.", answer="It can't be done.")
     assert passes_over(TASK, (*history(CANCELS), Step(turn=silent))) is not None
     assert passes_over(asked, (*history(CANCELS), Step(turn=silent))) is None
+
+
+def test_what_the_user_asked_for_first_is_no_mistake_of_value() -> None:
+    """What is forbidden was asked for: to try it is against the rule, and what is done instead is no other value."""
+    tried = (CHANGE.tool, {**CHANGE.arguments, "bags": 9})
+    forbidden = ForbiddenCall(tool=CHANGE.tool, arguments=dict(tried[1]), rule="three bags")
+    asked = TASK.model_copy(update={"details": details_with(TASK.details, Policed(forbidden=forbidden))})
+    steps = history(tried)
+    view = PlanView.of(TASK, steps)
+    assert view is not None
+    assert unnamed_mistake(TASK, view, steps) is not None
+    assert unnamed_mistake(asked, view, steps) is None
 
 
 def test_first_is_no_number_of_bags() -> None:

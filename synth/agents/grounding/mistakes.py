@@ -10,7 +10,10 @@ from synth.schemas.tasks import Task
 
 __all__ = ["NAMED", "guessed_id", "is_unasked", "passes_over", "unnamed_mistake"]
 
-NAMED = ("p_correct", "p_amiss", "p_amiss_right", "p_amiss_unseen", "p_unasked", "p_unasked_plain")
+NAMED = (
+    *("p_correct", "p_amiss", "p_amiss_right", "p_amiss_unseen", "p_amiss_untold"),
+    *("p_unasked", "p_unasked_plain"),
+)
 """How a mistake is named; one that was named is not named again."""
 
 
@@ -21,8 +24,10 @@ def _is_meant(view: PlanView, tool: str, arguments: object) -> bool:
     return (tool, arguments) in (*calls, *tries)
 
 
-def unnamed_mistake(view: PlanView, history: History) -> Made | None:
-    """The latest change or failed call that no plan has, unless it was named or made right since."""
+def unnamed_mistake(task: Task, view: PlanView, history: History) -> Made | None:
+    """The latest change or failed call that no plan has, unless it was named or made right since. What the user asked
+    for and the policy forbids is none: it is refused by its rule."""
+    forbidden = Policed.of(task.details).forbidden
     strays = {id(one.call) for one in view.strays}
     tried = {id(one.call) for one in view.tried.values()}
     for turn, call, result in reversed(view.made):
@@ -32,7 +37,10 @@ def unnamed_mistake(view: PlanView, history: History) -> Made | None:
         wrong = (result.error is not None and not faultless and id(call) not in tried) or id(call) in strays
         if call.name == ASK or not wrong:
             continue
-        if any(made.turn > turn and made.call.name == call.name for made in view.done.values()):
+        if forbidden is not None and call.name == forbidden.tool and call.arguments == forbidden.arguments:
+            continue
+        done = (made.call for made in view.done.values() if made.turn > turn)
+        if any(one.name == call.name and one.arguments.keys() == call.arguments.keys() for one in done):
             return None
         later = (step.turn.thought or "" for step in history[turn + 1 :])
         return None if any(says(NAMED, thought) for thought in later) else Made(turn, call, result)
@@ -67,7 +75,7 @@ def passes_over(task: Task, history: History) -> str | None:
     None where there is none, or the task has no plan."""
     before, thought = history[:-1], history[-1].turn.thought or ""
     view = PlanView.of(task, before)
-    mistake = unnamed_mistake(view, before) if view is not None else None
+    mistake = unnamed_mistake(task, view, before) if view is not None else None
     if view is None or mistake is None or says(NAMED, thought):
         return None
     guessed = guessed_id(task.question, before, mistake)

@@ -22,7 +22,7 @@ _ADVERBS = frozenset(("aside", "over"))
 """Second parts of the names of tools that are no things."""
 _WORDS = 5
 """Words of a request that may stand for a value."""
-_REMARKS = 0.08
+_REMARKS = 0.04
 """Share of the look-ups before which an agent says that something is still open, whoever it is: words that only a
 corrected turn has would tell the better side of a pair."""
 
@@ -45,7 +45,7 @@ class Corrections(Progress):
         Args:
             planned: The call that is made now, if any, with its ``arguments``.
         """
-        mistake = unnamed_mistake(self.view, self.history)
+        mistake = unnamed_mistake(self.task, self.view, self.history)
         if mistake is None:
             return
         call = mistake.call
@@ -71,6 +71,8 @@ class Corrections(Progress):
             self.thoughts.add("p_correct" if own else "p_amiss", wrong=listed(wrong), right=listed(right))
         elif right:
             self.thoughts.add("p_amiss_right", right=listed(right))
+        elif untold := shown_values(self._untold_of(meant, call), known):
+            self.thoughts.add("p_amiss_untold", wrong=listed(untold))
         self._corrected = own and bool(right)
 
     def _meant_by(self, call: ToolCall) -> PlannedCall | None:
@@ -83,6 +85,12 @@ class Corrections(Progress):
         """The arguments of a planned call that this run has seen."""
         known = {path: self.view.value(planned, path, given) for path, given in planned.given.items()}
         return {path: value for path, value in known.items() if value is not None and "." not in path}
+
+    def _untold_of(self, planned: PlannedCall, call: ToolCall) -> dict[str, Any]:
+        """Values that a call was given for what only the user could say, and has not said so far."""
+        own = {path for path, given in planned.given.items() if given.source == "user"}
+        missing = {path for path in own if self.view.value(planned, path, planned.given[path]) is None}
+        return {name: value for name, value in call.arguments.items() if name in missing}
 
     def _in_words(self, planned: PlannedCall, values: Mapping[str, Any], known: Sequence[str]) -> list[str]:
         """Values of a call as the request writes them, or else as they were shown."""
