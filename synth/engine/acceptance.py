@@ -20,7 +20,7 @@ from synth.engine.views import StageView, view_of
 from synth.errors import BuildError
 from synth.filtering.dedup import Asked
 from synth.schemas.arrow import from_arrow
-from synth.schemas.rejections import Rejection
+from synth.schemas.rejections import Reason, Rejection
 from synth.stages.contract import CandidateStage
 from synth.store.files import remove_folder, store_errors
 from synth.store.shards import Manifest, ShardWriter, check_shard, read_manifest
@@ -228,6 +228,9 @@ def _parts(table: str, spans: list[tuple[str, int, int]], folder: StageFolder, m
             yield Part(folder.shards / source / f"{table}.arrow", start, stop)
 
 
+_NEARLY_ALL = 0.95
+
+
 def too_few(label: str, acceptance: Acceptance, wanted: int | None, exhausted: int | None) -> BuildError:
     """The one line that says why what was asked for can't be reached."""
     counts = acceptance.counts()
@@ -238,6 +241,8 @@ def too_few(label: str, acceptance: Acceptance, wanted: int | None, exhausted: i
     if exhausted is not None and counts.rows_in >= exhausted:
         seen = f"all {exhausted:,} candidates that there are"
     mend = "ask for fewer, or give a larger source" if wanted is not None else "look at why each was rejected"
+    if counts.rejected.get(Reason.NO_WALK, 0) >= _NEARLY_ALL * counts.rows_in:
+        mend = "give a source whose things have more to compare (numbers, dates) or lead to more of each other"
     return BuildError(
         f"accepted {counts.kept:,}{goal} after {seen}" + (f": {shares}" if shares else ""), where=label, mend=mend
     )

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from synth.errors import InputError
+import synth
+from synth.errors import BuildError, InputError
 from synth.sources.facts.columns import Use, use_of
 from synth.sources.facts.labels import word_relation
 from synth.sources.facts.table_files import read_files
@@ -167,3 +168,10 @@ def test_nothing_is_in_its_provinces() -> None:
 def test_irregular_nouns(one: str, many: str) -> None:
     assert plural_of(one) == many
     assert singular(many) == one
+
+
+def test_names_and_codes_alone_are_said_to_be_too_little(tmp_path: Path) -> None:
+    file = tmp_path / "regions.csv"
+    file.write_text("name,code\n" + "".join(f"Land {chr(65 + n)}{chr(97 + n)},L{n}\n" for n in range(20)))
+    with pytest.raises(BuildError, match=r"no_walk\. Give a source whose things have more to compare"):
+        synth.build("graph-search", source=file, tasks=5, out=tmp_path / "out", store=tmp_path / "s", progress="quiet")
