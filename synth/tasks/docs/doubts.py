@@ -34,6 +34,7 @@ _DETERMINED = re.compile(
     r" (?:(?:the|an?|its|any|all|each|every|no|none|only|that|whether|how|what|to|up|out)\b|[A-Z\d‘'\"])"
 )
 _FINITE = re.compile(r" (?:is|are|was|were|has|have) (?=[a-z])")
+_DECLARED = re.compile(r" (?:is|are|was|were) (?:not |already )?(?:un)?[a-z]+\.?$")
 _NEW_CLAUSE = re.compile(
     r"[,;:]|\b(?:that|which|who|whose|where|when|while|if|whether|how|what|because|unless|until|since|so|as|and|or|but|"
     r"than|it|they|you)\b"
@@ -55,6 +56,7 @@ _SIGNS = tuple(
         r", (?:both|all|each|every|some|many) (?:[\w-]+ ){0,4}(?:is|are|was|were|must|can|may|will|has|have)\b",
         r", (?:do|does) not\b",
         r", [A-Z][a-z]+s (?:the|an?|true|false)\b",
+        r"\band the --?[a-z][\w-]* (?:flag|option|switch)\b",
         r", doing so\b|\beven$|\bthe [a-z]+ (?:belongs|consists|depends) ",
         r" --? [a-z]|\?$|\b(?:it|that|there|what|here)['’]s\b",
         r"\ba (?:breeze|snap|cinch)\b",
@@ -114,6 +116,9 @@ def opens_with_a_noun(text: str, kind: str) -> bool:
         return True
     if verb in PLURAL_NOUNS and (late := _FINITE.search(rest)) and not _NEW_CLAUSE.search(rest, 0, late.start()):
         return True  # "Models with hooks for signals are provided"
+    late = _DECLARED.search(rest)
+    if verb in VERBS and late is not None and not _NEW_CLAUSE.search(rest, 0, late.start()):
+        return True  # "Duplicate handlers for a route are not allowed"
     if verb in VERBS and (joined := re.match(r" (?:and|or) ([A-Z]\w+)\b", rest)) and joined[1].lower() not in VERBS:
         return True  # "Cluster and HTTP client code"
     if verb not in _OPENS or _DETERMINED.match(rest):

@@ -31,7 +31,7 @@ _FAIR = frozenset(("plain", "told", "section"))
 _GAP = "cloze"
 _ENOUGH = 400
 """Candidates of a family beyond which it comes no more often."""
-_WEIGHTS = {SHAPES: 2.0, "via": 6.0, "within": 4.0, "pair": 2.0}
+_WEIGHTS = {SHAPES: 2.0, "via": 6.0, "within": 4.0, "pair": 2.0, "holder": 0.3}
 """How gladly each family is asked, beside others of its rank."""
 _VALUES = frozenset(("text", "number", "date", "year", "quantity"))
 _DRAWS = 4

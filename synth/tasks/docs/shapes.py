@@ -210,6 +210,9 @@ class Shapes:
         ):
             plain = CheckResult(check="telling", outcome="failed", detail="a bare yes or no does not identify anything")
             return Failed(draft, (plain,), Reason.UNNATURAL)
+        if all(hop.relation == _IN for hop in draft.walk.hops):
+            bare = CheckResult(check="telling", outcome="failed", detail="asks for no more than what a page explains")
+            return Failed(draft, (bare,), Reason.UNNATURAL)
         if draft.shape == "composition" and any(self._is_foregone(hop) for hop in draft.walk.hops):
             guess = CheckResult(
                 check="telling", outcome="failed", detail="nearly all things of its page have the value"

@@ -131,7 +131,11 @@ _SEVERAL = re.compile(
 """What is said of several things: "the historical status-logs"."""
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _ACTIVE = "|".join(sorted(THIRD_PERSON - PLURAL_NOUNS))
-_ANY_FINITE = re.compile(rf"{_FINITE.pattern}| (?:{_ACTIVE})\b| [a-z]+ly [a-z]+s (?:the|its|all)\b")
+_ANY_FINITE = re.compile(
+    rf"{_FINITE.pattern}| (?:already|never|always) [a-z]+s\b| (?:exists|mixes|occurs|happens)\b"
+    r"| (?:received|returned|failed|threw)(?! (?:by|from|in|with|via|on|over|through|at|when|to|as|for)\b) [a-z]"
+    rf"| (?:{_ACTIVE})\b| [a-z]+ly [a-z]+s (?:the|its|all)\b"
+)
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
 
 

@@ -9,7 +9,7 @@ import pytest
 from synth.identity import derive_generator
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Walk
-from synth.tasks.docs.doubts import doubt
+from synth.tasks.docs.doubts import doubt, opens_with_a_noun
 from synth.tasks.docs.gate import Gate
 from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.proposer import Proposed
@@ -41,6 +41,10 @@ PAGES = {
     "<h2>COMMANDS</h2><dl><dt>steam</dt><dd><p>Blow hot steam through the cloth of the shirts.</p></dd></dl>",
     "tubs.conf.5.html": "<h1>tubs.conf(5)</h1><h2>NAME</h2><p>tubs.conf - Tub Definition Files for Night Shifts</p>"
     f"<h2>Settings</h2><dl>{SETTINGS}</dl>",
+    "codes.html": "<h1>Codes of the laundry</h1><table><tr><th>Code</th><th>Description</th></tr>"
+    "<tr><td>WASH_AGAIN</td><td>A shirt with the same number already exists</td></tr>"
+    "<tr><td>WASH_BAD</td><td>The laundry received an invalid order</td></tr>"
+    "<tr><td>WASH_TWICE</td><td>The second round of hot water in the copper</td></tr></table>",
     "calls.html": "<h1>Calls of the laundry</h1><h2>Methods</h2><dl>"
     "<dt>fold_line()</dt><dd><p>Takes a name object of the shirt and the drawer.</p></dd>"
     "<dt>count_line()</dt><dd><p>Takes a name object and counts the shirts of its owner.</p></dd>"
@@ -194,9 +198,27 @@ def test_what_is_said_may_not_spell_the_name_with_its_verb() -> None:
     assert statement_question(said) is None
 
 
+@pytest.mark.parametrize("kind", ["code", "setting"])
+def test_a_sentence_with_a_noun_in_front_that_may_be_a_verb_says_what_is_not_done(kind: str) -> None:
+    assert opens_with_a_noun("Duplicate shirts of one guest are not allowed.", kind)
+    assert not opens_with_a_noun("Check whether the shirts of one guest are allowed.", kind)
+    assert not opens_with_a_noun("Duplicate the shirts of one guest at the end of the line.", kind)
+
+
+def test_sentences_about_things_are_no_meanings_of_codes(proposer: Any) -> None:
+    said = {proposer.corpus.entities[entity].name for entity, _ in proposer.items.all_said()}
+    assert "WASH_TWICE" in said
+    assert not {"WASH_AGAIN", "WASH_BAD"} & said
+
+
+def test_what_a_page_explains_is_no_question(made: dict[str, str]) -> None:
+    assert not [question for question in made if "explained" in question or "documented" in question]
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "displays the shirts only when set and the --tub flag is used to print them",
         "disables reporting of the stack on bugs of the hotel even",
         "disables optimization of the yard, doing so has little impact",
         "that is the builder belongs to the tool of the laundry",

@@ -137,7 +137,7 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
     ("family", "question", "answer"),
     [
         ("identify", "Which function decodes a light character into its flashes and eclipses?", "wembly.work_wembly"),
-        ("chain", "In which version was the velib.work_velib function added?", "2.2"),
+        ("chain", "Do you happen to know since which version the velib.work_velib function has been available?", "2.2"),
         ("chain", "What is the name of the function that was added in version 2.11?", "fennic.work_fennic"),
         (
             "described",
