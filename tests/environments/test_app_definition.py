@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from app_tools import LIBRARY, task
 
+from synth.agents.contract import Prompt, Step, Turn
+from synth.agents.grounding.check import ungrounded
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.reading import load_definition, parse_definition, shipped
+from synth.environments.app.requests import HOLE
 from synth.errors import InputError
 from synth.exploration.app.requests import AppRequests, beginning_of
 
@@ -187,6 +190,24 @@ def test_every_rule_by_which_a_shipped_application_decides_is_weighed(name: str)
                 assert fits or rule == "voucher_once", (ask_name, rule)
     finally:
         episode.close()
+
+
+_SHOWN = {"membership", "regular"}
+"""Words that an observation has wherever they are said."""
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_comparison_with_a_rule_can_be_said(name: str) -> None:
+    """Its own words are those of agents or of the policy; else it is left out of every thought without a word."""
+    environment = open_app(application=name)
+    requests = environment.definition.requests
+    assert requests is not None
+    prompt = Prompt(system=environment.instructions(), question="-", tools=tuple(environment.tools()))
+    for rule, weighings in requests.weighs.items():
+        for form in (form for one in weighings for form in (*one.met, *one.broken)):
+            own = " ".join(HOLE.sub(" ", form).split()).strip(" ,:")
+            found = ungrounded(prompt, (Step(turn=Turn(thought=f"Here {own}.")),), start=0)
+            assert {one.text for one in found} <= _SHOWN, (rule, form)
 
 
 @pytest.mark.parametrize(
