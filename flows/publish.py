@@ -8,6 +8,7 @@ from typing import Any
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
+from prefect.logging import get_run_logger
 
 from synth import api
 from synth.flows.artifacts import artifact_key
@@ -47,7 +48,7 @@ def publish(
 
 @task(name="push", retries=0, persist_result=False, cache_policy=NO_CACHE, log_prints=False)
 def _push(folder: str, repo: str, public: bool, revision: str | None) -> dict[str, Any]:
-    done = api.push(Path(folder), repo, public=public, revision=revision)
+    done = api.push(Path(folder), repo, public=public, revision=revision, announce=get_run_logger().info)
     return {
         "url": done.url,
         "commit": done.commit,

@@ -30,6 +30,9 @@ description = "A {kind} for synth."
 requires-python = ">=3.11"
 dependencies = ["synth-posttrain"]
 
+[project.optional-dependencies]
+test = ["pytest"]
+
 {entries}
 [tool.hatch.build.targets.wheel]
 only-include = ["starter.py"]
@@ -89,7 +92,7 @@ def new(
         raise InputError("exists already", where=str(folder), mend="name another folder with --out") from None
     except OSError as error:
         raise InputError(f"can't be written ({error.strerror})", where=str(folder), mend="name another place") from None
-    print(f"wrote {folder}; next: cd {folder}; pip install -e .; pytest; synth build --recipe recipe.yaml")
+    print(f"wrote {folder}; next: cd {folder}; pip install -e '.[test]'; pytest; synth build --recipe recipe.yaml")
 
 
 def _project(kind: Part) -> str:

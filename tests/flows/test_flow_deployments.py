@@ -73,6 +73,7 @@ def test_a_worker_that_has_nothing_but_the_package_runs_what_was_deployed(tmp_pa
     from prefect.client.schemas.actions import WorkPoolCreate
     from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, LogFilter, LogFilterFlowRunId
     from prefect.settings import PREFECT_API_URL
+    from prefect.variables import Variable
 
     settings = {"source.entities": 300, **LEAN}
     out, store = tmp_path / "out", tmp_path / "store"
@@ -92,7 +93,9 @@ def test_a_worker_that_has_nothing_but_the_package_runs_what_was_deployed(tmp_pa
         assert known["executor"]["enum"] == ["local", "processes", "ray", "slurm"]
         assert known["workers"]["minimum"] == 1
         assert all(option["description"] for option in known.values())
-        run = client.create_flow_run_from_deployment(made.id)
+        Variable.set("synth_store", str(tmp_path / "chosen"))
+        by_name = {"__prefect_kind": "workspace_variable", "variable_name": "synth_store"}
+        run = client.create_flow_run_from_deployment(made.id, parameters={"store": by_name})
         (tmp_path / "elsewhere").mkdir()
         worked = subprocess.run(
             [sys.executable, "-m", "prefect", "worker", "start", "--pool", "elsewhere", "--run-once"],
@@ -106,6 +109,7 @@ def test_a_worker_that_has_nothing_but_the_package_runs_what_was_deployed(tmp_pa
         ended = client.read_flow_run(run.id)
         assert ended.state_name == "Completed", worked.stdout + worked.stderr
         assert validate(out) == []
+        assert (tmp_path / "chosen" / "stages").is_dir()
         lines = [log.message for log in client.read_logs(LogFilter(flow_run_id=LogFilterFlowRunId(any_=[run.id])))]
         assert any(line.startswith("teacher: 4 kept of 4") for line in lines), lines
         bars = client.read_artifacts(

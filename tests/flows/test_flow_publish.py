@@ -41,6 +41,7 @@ def test_a_release_builds_and_publishes_once(prefect_server: str, tmp_path: Path
         environment = {
             **kept,
             "PREFECT_API_URL": prefect_server,
+            "PREFECT_LOGGING_LEVEL": "INFO",
             "HF_ENDPOINT": server.url,
             "HF_HOME": str(tmp_path / "hf"),
             "HF_TOKEN": TOKEN,
@@ -63,6 +64,8 @@ def test_a_release_builds_and_publishes_once(prefect_server: str, tmp_path: Path
         assert second["sent"] == 0
         assert first["private"]
         assert TOKEN not in done.stdout + done.stderr
+        assert done.stderr.count("checking every row") == 2
+        assert f"sending {first['files']} files" in done.stderr
 
 
 def test_a_schedule_that_could_not_push_is_not_served(tmp_path: Path) -> None:

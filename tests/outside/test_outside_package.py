@@ -31,7 +31,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         info = site / f"my_{kind}-0.1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 0.1.0\n")
-        tables = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+        project = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]
+        assert "pytest" in project["optional-dependencies"]["test"]
+        tables = project["entry-points"]
         entries = {
             table: "".join(f"{name} = {value}\n" for name, value in each.items()) for table, each in tables.items()
         }

@@ -7,6 +7,8 @@ import tomllib
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
+import yaml
+
 import synth
 from synth.cli.checkup import checkup
 from synth.distribution import DISTRIBUTION, install
@@ -19,6 +21,13 @@ def test_the_distribution_is_named_once() -> None:
     assert project["name"] == DISTRIBUTION != "synth"
     assert set(packages_distributions()["synth"]) == {DISTRIBUTION}
     assert synth.__version__ == version(DISTRIBUTION) == project["version"]
+
+
+def test_it_is_cited_as_it_is_published() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(cited)
+    assert (cited["version"], cited["license"]) == (project["version"], project["license"])
 
 
 def test_no_advice_installs_the_package_of_others() -> None:

@@ -20,6 +20,7 @@ TOP_LEVEL = {
     ".ci",
     ".gitignore",
     "CHANGELOG.md",
+    "CITATION.cff",
     "CONTRIBUTING.md",
     "LICENSE",
     "Makefile",
