@@ -71,6 +71,7 @@ _NO_TEXT = re.compile(r"://|[\\^$*{}<>|=@#]|^\.")
 _REMARKS = re.compile(
     r"(?:descriptions?|notes?|comments?|remarks?|summary|definition|abstract|text|references|etymology)$"
 )
+_NEARLY_ALL = 0.9
 _SAME = 20
 """So many cells that say the same say it of everything."""
 _LONG = 60
@@ -151,7 +152,7 @@ def use_of(column: str, cells: Cells) -> Use:
     numbers = sum(bool(_NUMBER.fullmatch(text)) for text in texts)
     if len(distinct) == 1 and len(texts) >= _SAME:
         return Use.REMARK  # what is true of all tells nothing apart
-    if numbers == len(texts) and any(len(each) > 1 for each in cells):
+    if numbers >= _NEARLY_ALL * len(texts) and any(len(each) > 1 for each in cells):
         return Use.REMARK  # a series
     identifies = _IDENTIFIES.search(label) is not None
     if not identifies and (numbers == len(texts) or all(_DATED.fullmatch(text) for text in texts)):

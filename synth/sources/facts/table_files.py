@@ -35,6 +35,7 @@ _CODED = 3
 """Keys of so many characters are codes, as of languages: "fr translation"."""
 _LATLNG = re.compile(r"(?i:(?<![a-z])(?:lat_?(?:lng|lon|long)|latitude_?longitude)$)")
 _QUOTED = r'^\s+"(.*)"\s*$'
+_NEARLY_ALL = 0.9
 _DIGITS = 12
 """Behind more of them there is no measurement."""
 _MISSING = frozenset(("", "null", "none", "nan", "n/a", "\\n", "-", "–", "—", "?"))
@@ -181,13 +182,19 @@ def _coordinates(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for column, values in columns.items():
         said = _LATLNG.search(column)
-        if said is None or not all(value is None or (isinstance(value, list) and len(value) == 2) for value in values):
+        told = [value for value in values if value is not None]
+        pairs = sum(_is_pair(value) for value in told)
+        if said is None or not told or pairs < _NEARLY_ALL * len(told):
             found[column] = values
             continue
         of = column[: said.start()].strip(" _-")
         for place, name in enumerate(("latitude", "longitude")):
-            found[f"{of} {name}".strip()] = [None if value is None else value[place] for value in values]
+            found[f"{of} {name}".strip()] = [value[place] if _is_pair(value) else None for value in values]
     return found
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(number, int | float) for number in value)
 
 
 def _are_rows(held: Any) -> TypeGuard[list[dict[str, Any]]]:

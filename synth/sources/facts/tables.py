@@ -172,6 +172,8 @@ class _Facts:
                 self.found += [(thing, (label, _ENTITY), (kind, value)) for value in known_as]
         elif use is not Use.KEY:
             named, unit = with_unit(column, cells) if use is Use.MEASURE else (label, "")
+            if any(len(each) > 1 for each in cells):
+                named = _one(named)
             key = named, f"{use} {unit}"
             if use is not Use.MEASURE:
                 self._texts.add(key)

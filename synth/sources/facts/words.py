@@ -254,7 +254,7 @@ def _valued(noun: str, shape: RelationShape) -> tuple[str, QuestionWords, InSize
         asks=(f"What is the {noun} of {{x}}?",),
         tense="present",
     )
-    page = f"The {noun} of {{s}} is {{o}}."
+    page = f"{'The' if shape.functional else capital(article(noun))} {noun} of {{s}} is {{o}}."
     if shape.value == "text" or not shape.functional:
         return page, words, None
     more, less, most, least = _degrees(noun, shape.value)

@@ -54,6 +54,13 @@ def test_objects_within_rows_are_columns(tmp_path: Path) -> None:
     }
 
 
+def test_one_odd_pair_keeps_no_column_of_coordinates_together(tmp_path: Path) -> None:
+    rows: list[Mapping[str, Any]] = [{"name": f"T{number}", "capital_latlng": [number, -3.5]} for number in range(30)]
+    read = _read(tmp_path, [*rows, {"name": "Odd", "capital_latlng": [[1, 2], [3, 4]]}])
+    assert [name for name in read if name != "name"] == ["capital latitude", "capital longitude"]
+    assert read["capital latitude"][-2:] == ["29", ""]
+
+
 def test_files_of_one_object_are_rows_of_one_table(tmp_path: Path) -> None:
     folder = tmp_path / "towns" / "data"
     folder.mkdir(parents=True)
