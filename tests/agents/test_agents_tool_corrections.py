@@ -6,10 +6,10 @@ import pytest
 from tool_tasks import bags, opened
 
 from synth.agents.contract import Prompt, Step, Turn
-from synth.agents.grounding.mistakes import passes_over, unnamed_mistake
+from synth.agents.grounding.mistakes import guessed_id, passes_over, unnamed_mistake
 from synth.agents.grounding.said import says
 from synth.agents.loop import Rollout
-from synth.agents.plan_view import PlanView, plan_of
+from synth.agents.plan_view import Made, PlanView, plan_of
 from synth.agents.scripted.tool_agent.narration import GroundedNarration, shown_values
 from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.agents.trajectory import step_items, to_row
@@ -19,7 +19,7 @@ from synth.annotate.preferences.sides import PairPosition, make_pair
 from synth.dataset.files import Problems
 from synth.dataset.rules.rules import known_of
 from synth.dataset.rules.thoughts import corrections, diligence
-from synth.environments.contract import ToolCall
+from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import derive_generator
 from synth.schemas.details import details_with
 from synth.schemas.plans import ForbiddenCall, Policed
@@ -78,6 +78,15 @@ def test_an_id_that_nothing_showed_is_called_so(seed: int) -> None:
     found = says(("p_amiss_unseen",), said)
     assert found is not None, said
     assert "Z9ZZ9Z" in found.group()
+
+
+def test_an_id_is_known_by_its_form() -> None:
+    """The key of an issue is called "issue", and no "issue_id"."""
+    call = ToolCall(id="c", name="get_issue", arguments={"issue": "XFN-86"})
+    refused = ToolResult(call_id="c", name="get_issue", content="There is no issue XFN-86.", error="not_found")
+    steps = (Step(turn=Turn(calls=(call,)), results=(refused,)),)
+    assert guessed_id("Please close the login bug.", steps, Made(0, call, refused)) == "XFN-86"
+    assert guessed_id("Please close XFN-86.", steps, Made(0, call, refused)) is None
 
 
 def test_what_nobody_asked_for_is_called_so() -> None:

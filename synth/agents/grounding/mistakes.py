@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from synth.agents.contract import History
 from synth.agents.grounding.said import says
 from synth.agents.plan_view import ASK, Made, PlanView
@@ -15,6 +17,9 @@ NAMED = (
     *("p_unasked", "p_unasked_plain"),
 )
 """How a mistake is named; one that was named is not named again."""
+
+
+_ID = re.compile(r"^(?=.*[A-Z])(?=.*\d)\S+$")
 
 
 def _is_meant(view: PlanView, tool: str, arguments: object) -> bool:
@@ -53,9 +58,9 @@ def guessed_id(question: str, history: History, mistake: Made) -> str | None:
     now = [question, *(result.content for step in history for result in step.results)]
     if mistake.result.error is None:
         return None
-    for name, value in mistake.call.arguments.items():
+    for value in mistake.call.arguments.values():
         text = str(value)
-        if name.endswith("_id") and not any(text in one for one in before) and any(text in one for one in now):
+        if _ID.search(text) and not any(text in one for one in before) and any(text in one for one in now):
             return text
     return None
 
