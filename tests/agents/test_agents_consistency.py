@@ -11,7 +11,7 @@ from graph_world import TaskWorld, graph_world, long_page_world, page_world, set
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.consistency import Flaw, inconsistencies
-from synth.agents.scripted.phrases import PHRASES
+from synth.agents.scripted.phrases import PHRASES, read_notes
 from synth.environments.contract import ToolCall, ToolResult
 
 pytestmark = pytest.mark.thorough
@@ -242,6 +242,19 @@ def unlinked(history: History) -> Iterator[History]:
 
 
 COMPARED = ("is_first", "is_last", "is_least", "is_most")
+
+
+def stops_early(history: History) -> Iterator[History]:
+    """It answers where it would have read the others on the list."""
+    for turn, thought in thoughts(history):
+        fits = [name for intent, name in read_notes(thought, [thought]) if intent == "confirm"]
+        ways = (phrase.format(name=name) for name in fits for phrase in PHRASES["rest_too"])
+        for at in (thought.find(words) for words in ways if words in thought):
+            last = history[-1].turn
+            end = Turn(thought=f"{thought[:at]}My answer is {last.answer}.", answer=last.answer)
+            yield (*history[:turn], Step(turn=end))
+
+
 PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "the first of a list": ("pages", Flaw.LIST, partial(omitted, 0)),
     "one in the middle of a list": ("pages", Flaw.LIST, partial(omitted, 1)),
@@ -267,6 +280,8 @@ PLANTS: dict[str, tuple[str, Flaw, Plant]] = {
     "why a page is put aside": ("pages", Flaw.DISMISSED, partial(without_reason, "dismiss")),
     "why a member is struck": ("pages", Flaw.DISMISSED, partial(without_reason, "strike")),
     "why a relation is put aside": ("graph", Flaw.DISMISSED, partial(without_reason, "dismiss")),
+    "others on the list of a page": ("pages", Flaw.FIRST, stops_early),
+    "others under a relation": ("graph", Flaw.FIRST, stops_early),
     "a page": ("pages", Flaw.PAGE, partial(silent_after, ("open",), False)),
     "one of several pages": ("pages", Flaw.PAGE, partial(silent_after, ("open",), True)),
     "an entity": ("graph", Flaw.PAGE, partial(silent_after, ("get_relations",), False)),

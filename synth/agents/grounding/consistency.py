@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from synth.agents.contract import History, Prompt
 from synth.agents.grounding.claims import unlike, wrong_matches
+from synth.agents.grounding.first_fit import unread_rivals
 from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, is_said, named_in, says
 from synth.agents.scripted.matching import short
 from synth.agents.scripted.phrases import PHRASES
@@ -51,6 +52,7 @@ _ACTS = {
             "open_link",
             "open_page",
             "open_these",
+            "rest_open",
             "next_page",
         ),
         *("leaf", "under_heading", "found_page", "verify_open", "crosscheck_open"),
@@ -72,6 +74,8 @@ class Flaw(StrEnum):
     """Something of a quoted list is tried, and nothing says why not what stands before it."""
     SILENT = "mentioned after all"
     """It puts a page aside because that does not mention a name, and it does."""
+    FIRST = "stops at the first that fits"
+    """Of several possibilities that it named it answers with one, or goes by one, and leaves others unread."""
     COMPARISON = "left out of a comparison"
     """Something on the agent's own list is not among what it compares, counts or answers from."""
     UNTOLD = "nothing said of it"
@@ -342,6 +346,10 @@ def _linked(run: SaidRun, turn: SaidTurn) -> _Found:
             yield Flaw.LINK, said.group()
 
 
+def _first_fit(run: SaidRun, turn: SaidTurn) -> _Found:
+    yield from ((Flaw.FIRST, name) for name in unread_rivals(run, turn))
+
+
 def _unspoken(run: SaidRun) -> Iterator[Inconsistency]:
     for number, step in enumerate(run.history):
         for call, result in zip(step.turn.calls, step.results, strict=False):
@@ -373,5 +381,5 @@ def _inside(call: ToolCall, document: str) -> bool:
 
 _RULES = (
     *(_lists, _silent, _sets, _dismissals, _searches, _matches, _alike, _checks, _opens, _deeds, _at_once),
-    _linked,
+    *(_linked, _first_fit),
 )

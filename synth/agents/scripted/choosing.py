@@ -60,6 +60,9 @@ class Chooser(Protocol):
     def verifies(self, value: Value) -> bool:
         """Whether to look once more before answering."""
 
+    def reads_rest(self) -> bool:
+        """Whether to read of the others on a list although one of them fits."""
+
     def answer(self, value: Value, title: str | None) -> str:
         """How to put the answer: the name as read, or the title of the page that it leads to."""
 
@@ -189,6 +192,9 @@ class GraphChooser(Chooser, Protocol):
     def fits(self, clue: int, relation: Listed) -> bool:
         """Whether the words of the clue speak for a relation."""
 
+    def is_for(self, clue: int, entity: str, relation: Listed) -> bool:
+        """Whether a relation of ``entity`` is what a clue speaks of, which need not be the one at work."""
+
     def reads_on(self, clue: int, fan: Fan) -> bool:
         """Whether to read the next page of a relation's facts."""
 
@@ -241,6 +247,9 @@ class GoldChooser:
 
     def result(self, number: int) -> int:
         return number
+
+    def reads_rest(self) -> bool:
+        return self._config.rest >= 1 or float(self._generator.random()) < self._config.rest
 
     def early_answer(self) -> str | None:
         return None
@@ -330,6 +339,9 @@ class ErrorInjection(Mistakes, ABC):
         return value.name
 
     def verifies(self, value: Value) -> bool:
+        return float(self._generator.random()) < 0.4 * self._config.skill
+
+    def reads_rest(self) -> bool:
         return float(self._generator.random()) < 0.4 * self._config.skill
 
     @abstractmethod

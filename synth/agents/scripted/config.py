@@ -50,6 +50,8 @@ class TeacherConfig(Described):
     rivals: int = Field(default=12, ge=0, le=20)
     """Where what follows tells right from wrong, it tries the names of a list in their order. Over pages it takes the
     right one from a list in which more than so many stand before it, and a run that does so is rejected. 0: always."""
+    rest: float = Field(default=1.0, ge=0, le=1)
+    """Where what fits was taken from a list: how often, per answer, it reads of the others on that list as well."""
     parallel: float = Field(default=0.3, ge=0, le=1)
     """Share of questions with several conditions in which it searches for all the names at once."""
     delegates: float = Field(default=1.0, ge=0, le=1)

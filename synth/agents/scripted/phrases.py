@@ -110,7 +110,9 @@ _SILENCE = (0.0, 0.45, 0.9)
 """By manner, the share of them that is left out."""
 _APART = "; "
 """Between the names of a note about several (``members``): no name holds it."""
-NOTES = ("found", "candidate", "candidate_next", "candidate_read", "confirm", "dismiss", "return", *_SET_NOTES)
+_NOTES = ("found", "candidate", "candidate_next", "candidate_read", "confirm", "dismiss", "elsewhere", "return")
+"""``elsewhere``: it answers another part of the question, and not the one at work."""
+NOTES = (*_NOTES, *_SET_NOTES)
 
 
 _LONGEST = (240, 2_400)

@@ -180,7 +180,7 @@ class State:
     def note(self, intent: str, name: str, turn: int) -> None:
         """Take a note into account, as of now."""
         number = self.open_clue()
-        if intent == "dismiss":
+        if intent in ("dismiss", "elsewhere"):
             self._dismiss(number, name)
         elif intent == "return" and number is not None:
             self._readmit(number, name)
@@ -265,11 +265,13 @@ class State:
                 for clue in self._drop(unknown):
                     self.dismissed.add((clue, value.document or fold(name)))
                 return
+        place = self.place(name)
+        key = place.split("#", 1)[0] if place else fold(name)
         if number is not None:
-            place = self.place(name)
-            gone = number, place.split("#", 1)[0] if place else fold(name)
-            self.dismissed.add(gone)
-            self.unlinked.add(gone)
+            self.dismissed.add((number, key))
+            self.unlinked.add((number, key))
+        else:  # all is settled: it stood on a list beside what fits
+            self.dismissed |= {(n, key) for n, clue in enumerate(self.reading.clues) if clue.target in self.values}
 
     def _readmit(self, number: int, name: str) -> None:
         """What was put aside for a clue is looked at again."""

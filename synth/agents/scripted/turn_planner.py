@@ -68,11 +68,19 @@ class TurnPlanner(ABC):
         self.explains = False
         """Whether to say which part of the question a turn is for, though nothing was settled in it."""
         self.noted = False  # whether something was settled in this turn
+        self.put_aside: dict[str, str] = {}
+        """Folded name -> name of what the run had put aside and may look at again: who takes it up says so."""
+        self._begun = False
         self._turned_to: int | None = None
 
-    def turn(self) -> Turn:
-        if self.seen.last_failure is not None:
+    def begin(self) -> None:
+        """What comes first in a thought: that a call failed."""
+        if not self._begun and self.seen.last_failure is not None:
             self.thoughts.add("failed")
+        self._begun = True
+
+    def turn(self) -> Turn:
+        self.begin()
         early = self.chooser.early_answer()
         if early is not None:
             return self._answer("answer", early)  # in the words of who has the answer: it takes it to be one
@@ -81,7 +89,8 @@ class TurnPlanner(ABC):
         for _ in range(48):
             number = self.state.open_clue()
             if number is None:
-                return self._finish()
+                rest = self._rest()
+                return self._act(rest) if rest else self._finish()
             calls = self._work(number)
             if calls is None:
                 if not self.state.can_wait(number):
@@ -163,6 +172,11 @@ class TurnPlanner(ABC):
     def _say_dead_end(self, clue: Clue, name: str, *, tried: bool) -> None:
         self.thoughts.add("used_up" if tried else "dead_end", name=name)
 
+    def _rest(self) -> list[Call]:
+        """All clues are settled: calls that read of what stood on a list beside what fits; none, and what was read of
+        it is said."""
+        return []
+
     def _finish(self) -> Turn:
         """All clues are settled: a last look, or the answer."""
         if self.state.reading.answer < 0:
@@ -227,9 +241,12 @@ class TurnPlanner(ABC):
         return "candidate_read" if tested else "found"
 
     def note(self, intent: str, name: str) -> None:
+        back = self.put_aside.pop(fold(name), None)
+        if back is not None and intent not in ("dismiss", "strike", "elsewhere"):
+            self.thoughts.add("mend_return", name=back)
         self.thoughts.add(intent, found=name)
         self.state.note(intent, name, self.seen.turns)
-        if intent == "dismiss":
+        if intent in ("dismiss", "elsewhere"):
             self._turned_to = self.state.open_clue()
         self.noted = True
 

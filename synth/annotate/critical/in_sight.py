@@ -6,7 +6,7 @@ were not looked up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from synth.agents.scripted.matching import dangling, quotable, strip
 from synth.agents.scripted.options import Option, holds, listed_with
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Reading, clue_hops
+from synth.agents.scripted.state import State, state_of
 from synth.annotate.critical.actions import action_kind
 from synth.annotate.critical.contract import Point
 from synth.annotate.evidence.assessment import missing_for_answer
@@ -28,34 +29,42 @@ from synth.lexicon.reading import phrases
 from synth.schemas.tasks import Hop, Node
 from synth.text.words import places_of, same_words, words_of
 
-__all__ = ["turns_in_sight"]
+__all__ = ["proves", "turns_in_sight"]
 
 _WORDS = phrases("expert")
 
 
-def turns_in_sight(point: Point, reading: Reading, generator: np.random.Generator) -> Iterator[Turn]:
+Says = Callable[..., bool | None]
+"""Whether a sentence says a relation of the world: :func:`synth.sources.world.statements.says`."""
+
+
+def turns_in_sight(
+    point: Point, reading: Reading, generator: np.random.Generator, says: Says | None = None
+) -> Iterator[Turn]:
     """Turns in order of promise. Each needs what it rests on to be in view."""
     view = EvidenceView(point.task, point.history)
     if point.task.environment == "graph":
         yield from _in_graph(point, reading, view, generator)
         return
     # Pairs of the same kind of action teach most.
-    turns = _on_pages(point, reading, view, generator)
+    turns = _on_pages(point, reading, view, generator, says)
     yield from sorted(turns, key=lambda turn: action_kind(turn) != action_kind(point.recorded))
 
 
-def _on_pages(point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
+def _on_pages(
+    point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator, says: Says | None
+) -> Iterator[Turn]:
     """Turns in order of promise. Each needs what it rests on to be in view; the tools must be there."""
     tools = {tool.name for tool in point.prompt.tools}
-    yield from _answers(point, view, generator)
+    yield from _answers(point, view, generator, says)
     if "open" in tools:
-        yield from _links(point, view, generator)
+        yield from _links(point, view, generator, says)
         yield from _hits(point, view, generator)
     for search in sorted(name for name in tools if name.partition("_")[0] == "search"):
         yield from _searches(point, reading, view, generator, search)
 
 
-def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
+def _answers(point: Point, view: EvidenceView, generator: np.random.Generator, says: Says | None) -> Iterator[Turn]:
     """The answer as it was read, once every hop was in view."""
     task = point.task
     hops = task.walk.hops
@@ -65,7 +74,9 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
     for name in (task.answer, *task.answer_aliases, hops[-1].target.name):
         if any(any(places_of(text, name)) for text in texts):
             thoughts = Thoughts(task.question, generator, terse=False)
-            passages = [_stating(view, number, name) for number, hop in enumerate(hops) if _is_answer(hop.target, hops)]
+            passages = [
+                _stating(view, number, name, says) for number, hop in enumerate(hops) if _is_answer(hop.target, hops)
+            ]
             if any(passage is None or passage.document not in view.read for passage in passages):
                 return  # an answer without what it rests on teaches nothing, and a snippet is no page
             for passage in [one for at, one in enumerate(passages) if one not in passages[:at]]:
@@ -80,19 +91,27 @@ def _is_answer(node: Node, hops: Sequence[Hop]) -> bool:
     return node.id == hops[-1].target.id
 
 
-def _stating(view: EvidenceView, number: int, name: str) -> Passage | None:
-    """The passage that states a hop, one with the answer in it first."""
-    stated = view.stated.get(number, ())
+def _stating(view: EvidenceView, number: int, name: str, says: Says | None = None) -> Passage | None:
+    """The passage that states a hop, one with the answer in it first. A line that names both ends and says something
+    else of them ("held a chair at" of who founded it) proves nothing."""
+    stated = [one for one in view.stated.get(number, ()) if proves(view, number, one, says)]
     return next((p for p in stated if words_of(name) in words_of(p.text)), next(iter(stated), None))
 
 
-def _links(point: Point, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
+def proves(view: EvidenceView, number: int, passage: Passage, says: Says | None) -> bool:
+    """Whether a passage that names both ends of a hop is not known to say something else of them."""
+    hop = view.task.walk.hops[number]
+    return says is None or says(passage.text, hop.relation, hop.forward) is not False
+
+
+def _links(point: Point, view: EvidenceView, generator: np.random.Generator, says: Says | None) -> Iterator[Turn]:
     """Pages of the walk that a text linked to and nobody opened, the passage that says why beside: the first of those
     that it lists."""
     for document in _on_walk(view):
         for passage in view.links.get(document, ()):
             anchor = next(item.anchor for item in passage.links if item.document == document)
-            told = any(passage in stated for stated in view.stated.values())
+            stating = (number for number, stated in view.stated.items() if passage in stated)
+            told = any(proves(view, number, passage, says) for number in stating)
             if not told or not _points_to(passage, anchor):
                 continue
             thoughts = Thoughts(point.task.question, generator, terse=False)
@@ -183,6 +202,9 @@ def _call_turn(point: Point, thoughts: Thoughts | str, name: str, arguments: dic
 def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.random.Generator) -> Iterator[Turn]:
     """Each says which part of the question it is for."""
     yield from _read_answer(point, view, generator)
+    state = state_of(reading, point.history)
+    if not _leads_on(point, view):
+        return  # what came last has to be judged first, which is the teacher's to do
     parts = {
         number: clue for clue, numbers in zip(reading.clues, clue_hops(point.task), strict=False) for number in numbers
     }
@@ -192,7 +214,7 @@ def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.
             continue
         for end in (hop.source, hop.target):
             entity = end.document_id or end.id
-            if entity not in view.named_documents or _passes_over(view, entity):
+            if entity not in view.named_documents or _passes_over(view, state, entity):
                 continue
             listed = view.relations.get(entity)
             if listed is None:
@@ -207,6 +229,8 @@ def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.
                     arguments = {"entity": entity, "relation": item.relation, "direction": way}
                     slots = {"name": end.name, "relation": item.relation}
                     yield _said_turn(point, generator, cue, "g_triples", slots, "get_triples", arguments)
+    if point.history and any(call.name == "find_entity" for call in point.history[-1].turn.calls):
+        return  # what was found has to be looked at before something else is looked up
     looked = [str(call.arguments.get("name", "")) for call, _ in view.searches]
     for clue in reading.clues:
         if clue.name and not clue.value and not any(same_words(clue.name, query) for query in looked):
@@ -214,15 +238,33 @@ def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.
             yield _call_turn(point, _why("search_asked", generator, **arguments), "find_entity", arguments)
 
 
-def _passes_over(view: EvidenceView, entity: str) -> bool:
-    """Whether something of a relation stands before ``entity`` that was not looked at."""
+def _passes_over(view: EvidenceView, state: State, entity: str) -> bool:
+    """Whether something of a relation stands before ``entity`` that was not put aside."""
+    gone = {key for _, key in state.dismissed}
     for _, result in view.results:
         facts = [passage.fact for passage in observe(result.content).passages if passage.fact is not None]
         ids = [end.id for fact in facts for end in (fact.subject, fact.object)]
         fan = [one for one in dict.fromkeys(ids) if one and ids.count(one) < len(facts)]
-        if entity in fan and any(one not in view.relations for one in fan[: fan.index(entity)]):
+        if entity in fan and any(one not in gone for one in fan[: fan.index(entity)]):
             return True
     return False
+
+
+def _leads_on(point: Point, view: EvidenceView) -> bool:
+    """Whether what the last turn showed of an entity is on the walk: going on elsewhere without a word on it would drop
+    it unread."""
+    on_walk = {
+        part for hop in point.task.walk.hops for end in (hop.source, hop.target) for part in (end.id, end.document_id)
+    }
+    proof = {passage.text for stated in view.stated.values() for passage in stated}
+    last = point.history[-1] if point.history else None
+    for call, result in zip(last.turn.calls, last.results, strict=False) if last is not None else ():
+        shown = observe(result.content)
+        if call.name == "get_triples" and not any(passage.text in proof for passage in shown.passages):
+            return False
+        if call.name == "get_relations" and shown.about not in on_walk:
+            return False
+    return True
 
 
 def _was_read(view: EvidenceView, entity: str, relation: str) -> bool:

@@ -20,7 +20,7 @@ from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.grounding.consistency import poor_reason
 from synth.agents.grounding.mistakes import passes_over
 from synth.agents.scripted.config import TeacherConfig
-from synth.agents.scripted.matching import Lexicon, same_name
+from synth.agents.scripted.matching import Lexicon, quotable, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.players import gold_planner, scripted_policy, world_lexicon
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
@@ -28,8 +28,9 @@ from synth.agents.scripted.set_questions import SetQuestions
 from synth.agents.scripted.state import State, Value, key_of, state_of
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.contract import Point
-from synth.annotate.critical.in_sight import turns_in_sight
+from synth.annotate.critical.in_sight import proves, turns_in_sight
 from synth.annotate.critical.plan_turns import plan_turns
+from synth.annotate.evidence.view import EvidenceView
 from synth.identity import versioned
 from synth.schemas.described import Described
 from synth.schemas.plans import Planned
@@ -99,12 +100,13 @@ class ScriptedExpert:
                     detour=0.0,
                     crosscheck=0.0,
                     parallel=0.0,
+                    rest=0.0,
                     patience=self._config.patience,
                 )
                 turn = self._teacher(point, reading, config, own, again=again)
                 if turn is not None:
                     yield turn
-        yield from turns_in_sight(point, reading, generator)
+        yield from turns_in_sight(point, reading, generator, self._says)
 
     def _unknowing(self, point: Point, skill: float, generator: np.random.Generator) -> Iterator[Turn]:
         policy = scripted_policy(task=point.task, role="policy", language=self._language, skill=skill)
@@ -121,16 +123,20 @@ class ScriptedExpert:
         back what was settled wrongly, and reads what is open as if for the first time. None when there is nothing to
         think again about, or nothing that was read speaks against what was settled."""
         state = state_of(reading, point.history)
-        back = _readmit(point.task, state)
+        back, aside = _readmit(point.task, state)
         planner = gold_planner(point.task, state, self._lexicon, config, generator, point.prompt.tools, self._says)
         said = state.seen.thoughts
         planner.thoughts = Thoughts(point.task.question, generator, terse=False, earlier=said)  # a correction says why
+        own_thoughts = Thoughts(point.task.question, generator, terse=False, earlier=said)
         planner.explains = True
+        planner.begin()
+        planner.put_aside = {fold(name): name for name in aside}
         if back is not None:
+            del planner.put_aside[fold(back)]
             planner.thoughts.add("mend_return", name=back)
             planner.note("return", back)
         if not again:
-            return planner.turn()
+            return self._proven(point, planner.turn(), state, own_thoughts)
         unknown = next((unknown for unknown in sorted(state.values) if _doubtful(state, point.task, unknown)), None)
         if unknown is not None:
             right = next(hop for clue, hop in _behind(point.task) if reading.clues[clue].target == unknown)
@@ -140,7 +146,29 @@ class ScriptedExpert:
         elif not _mend_sets(state, point.task, planner) and point.task.environment == "graph":
             return None  # facts say the same when they are read again
         planner.noted = True
-        return planner.turn()
+        return self._proven(point, planner.turn(), state, own_thoughts)
+
+    def _proven(self, point: Point, turn: Turn, state: State, thoughts: Thoughts) -> Turn | None:
+        """``turn``; before an answer, with the lines for what the run had settled rightly and without proof. None where
+        no line that was read is one: the answer would be right by luck."""
+        if turn.answer is None or point.task.environment == "graph":
+            return turn
+        view = EvidenceView(point.task, point.history)
+        told = " ".join([*state.seen.thoughts, turn.thought or ""])
+        for clue, hop in _behind(point.task):
+            value = state.values.get(state.reading.clues[clue].target)
+            if value is None or state.reading.clues[clue].every or not _means(hop, value):
+                continue
+            number = point.task.walk.hops.index(hop)
+            lines = [one for one in view.stated.get(number, ()) if proves(view, number, one, self._says)]
+            if any(one.text in told or one.text.replace('"', "”") in told for one in lines):
+                continue
+            line = next((one for one in lines if quotable(one.text) and one.document in view.read), None)
+            if line is None:
+                return None
+            thoughts.add("mend_proof", name=value.name)
+            thoughts.add("quote", quote=line.text, title=line.title)
+        return turn.model_copy(update={"thought": f"{thoughts.text()} {turn.thought}"}) if thoughts else turn
 
 
 def _behind(task: Task) -> list[tuple[int, Hop]]:
@@ -245,10 +273,10 @@ def _means(hop: Hop, value: Value) -> bool:
     return any(same_name(value.name, name) for name in (hop.target.name, *hop.target.aliases))
 
 
-def _readmit(task: Task, state: State) -> str | None:
+def _readmit(task: Task, state: State) -> tuple[str | None, list[str]]:
     """What is on the walk may be looked at again, although the policy had put it aside. The name of that which it has
-    to go back to now, if there is any."""
-    back, at = None, state.open_clue()
+    to go back to now, if there is any; all names of what was put aside."""
+    back, at, aside = None, state.open_clue(), dict[str, None]()
     gone, postponed = set(state.dismissed), at in state.postponed
     for clue, hop in _behind(task):
         relation = " ".join(hop.relation.split())
@@ -257,12 +285,14 @@ def _readmit(task: Task, state: State) -> str | None:
         for end in (hop.source, hop.target):
             names = (end.name, *end.aliases)
             own = {(clue, name) for name in (end.id, end.document_id or "", *(fold(name) for name in names))}
+            if own & gone:
+                aside |= dict.fromkeys(name for name in names if state.place(name) is not None)
             if clue == at and own & gone:
                 back = back or next((name for name in names if state.place(name) is not None), None)
             state.dismissed -= own
     if back is not None and postponed:
         state.postponed.discard(at)
-    return back
+    return back, list(aside)
 
 
 def _numbered(turn: Turn, step: int) -> Turn:

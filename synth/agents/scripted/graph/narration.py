@@ -9,8 +9,8 @@ from synth.agents.grounding.told import clauses
 from synth.agents.scripted.choosing import GraphChooser
 from synth.agents.scripted.matching import dangling, quotable, strip
 from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.rest_of_list import RestOfList
 from synth.agents.scripted.seen import Far
-from synth.agents.scripted.set_questions import SetQuestions
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.wording import is_predicate
 from synth.environments.shown import Listed
@@ -26,7 +26,7 @@ _BESIDE = 0.3
 """How often a thought names relations that it does not follow."""
 
 
-class GraphNarration(SetQuestions):
+class GraphNarration(RestOfList):
     """The words of a planner over a graph."""
 
     chooser: GraphChooser

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.agents.scripted.choosing import GraphChooser
-from synth.agents.scripted.graph.narration import GraphNarration, some
+from synth.agents.scripted.graph.narration import some
+from synth.agents.scripted.graph.rest import GraphRest
 from synth.agents.scripted.matching import quotable, same_name, strip
 from synth.agents.scripted.options import of_other_kinds
 from synth.agents.scripted.reading import Clue
@@ -30,7 +31,7 @@ __all__ = ["GraphPlanner"]
 _FEW = 3  # facts that are read at a glance
 
 
-class GraphPlanner(GraphNarration):
+class GraphPlanner(GraphRest):
     """Makes one turn; a new one is made for each."""
 
     chooser: GraphChooser
@@ -219,8 +220,12 @@ class GraphPlanner(GraphNarration):
         if judged and fan is not None and fan.turn == self.seen.turns - 1 and len(fan.pages) == 1:
             ends = fan.ends()
             if not self.chooser.accepts(number, entity, chosen, ends, source=source):
-                self.say_wrong(chosen, ends, cue)
-                self.note("dismiss", chosen.label)
+                other = self.is_for_another(number, entity, chosen)
+                if other:
+                    self.thoughts.add("g_other_part", relation=chosen.label, names=some(ends))
+                else:
+                    self.say_wrong(chosen, ends, cue)
+                self.note("elsewhere" if other else "dismiss", chosen.label)
                 return self.facts(number, entity, name, source=source)
         if fan is not None:
             self._read_for.setdefault((entity, chosen.label), number)
@@ -237,6 +242,8 @@ class GraphPlanner(GraphNarration):
             clear = every or both or len(others) < 2 or self.chooser.fits(number, way)
             beside = self.relations_beside(entity, way) if clear and not every else ""
             intent = "g_triples_among" if beside else "g_triples" if clear else "g_guess"
+            if not every and any(one.relation == way.relation and one is not way for one in others):
+                self.thoughts.add(f"g_way_{way.direction}", **slots)
             return Need([_triples(entity, way)], intent, slots | {"others": beside})
         page = fan.unread
         shown = self._sought is not None and any(end.id == self._sought for end in fan.ends())
@@ -289,6 +296,8 @@ class GraphPlanner(GraphNarration):
             if way is None or all(end.name != name for end in ends):
                 continue
             if not any(self.chooser.accepts(n, entity, way, ends, source=True) for n, _ in clues):
+                if self.is_for_another(clues[0][0], entity, way):
+                    return False  # it is right, for another part of the question
                 self.say_wrong(way, ends, strip(clues[0][1].cue))
                 return True
         return False
@@ -333,15 +342,6 @@ class GraphPlanner(GraphNarration):
             self.thoughts.add("g_instead", quote=ends[0].text())
         return fact is not None
 
-    def listed_under(self, clue: Clue, name: str) -> str | None:
-        number = self.state.reading.clues.index(clue)
-        for (entity, label), fan in self.seen.fans.items():
-            way = self.seen.listed.get(entity, {}).get(label)
-            whole = way is not None and self.title(entity) == name and fan.unread is None
-            if way is not None and whole and self.chooser.fits(number, way):
-                return way.relation
-        return None
-
     # Sets.
 
     def _list(self, number: int, clue: Clue) -> list[Call] | None:
@@ -383,11 +383,6 @@ class GraphPlanner(GraphNarration):
         self.quote(end)
         self.note("told", end.name)
         return True
-
-    def title(self, entity: str) -> str:
-        if entity in self.seen.documents:
-            return self.seen.documents[entity].title
-        return next((hit.title for hit in self.seen.hits() if hit.document == entity), entity)
 
     def _just_listed(self, entity: str) -> bool:
         known = self.seen.documents.get(entity)

@@ -85,6 +85,12 @@ class GraphReadingChooser(ErrorInjection):
     def fits(self, clue: int, relation: Listed) -> bool:
         return fit_of(self._state.reading.clues[clue].cue, relation, self._lexicon) >= WORDED
 
+    def is_for(self, clue: int, entity: str, relation: Listed) -> bool:
+        asked = self._state.reading.clues[clue]
+        known = self._state.values.get(asked.source) if asked.source is not None else None
+        place = self._state.place(asked.name) if asked.source is None else known.place if known else None
+        return place == entity and self.fits(clue, relation)
+
     def reads_on(self, clue: int, fan: Fan) -> bool:
         if "one_page" in self._config.systematic:
             self.log("one_page", f"did not turn to page {fan.unread} of {fan.label}")

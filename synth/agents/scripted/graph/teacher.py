@@ -109,6 +109,10 @@ class GraphGoldChooser(GoldChooser):
     def fits(self, clue: int, relation: Listed) -> bool:
         return self._fit(clue, relation) >= WORDED
 
+    def is_for(self, clue: int, entity: str, relation: Listed) -> bool:
+        starts = any(entity in (hop.source.id, hop.source.document_id) for hop in self._all_hops(clue))
+        return starts and self._is_gold(clue, relation, source=True)
+
     def accepts(self, clue: int, entity: str, relation: Listed, ends: Sequence[Far], *, source: bool) -> bool:
         return self._is_gold(clue, relation, source=source)
 

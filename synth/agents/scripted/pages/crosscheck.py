@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.matching import quotable, same_name, short
-from synth.agents.scripted.options import holds, of_other_kinds
+from synth.agents.scripted.options import holds, listed_with, of_other_kinds, options_in
 from synth.agents.scripted.pages.planner import PageReader
+from synth.agents.scripted.pages.shared import pages_of_source
+from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
-from synth.agents.scripted.turn_planner import Call
+from synth.agents.scripted.turn_planner import Call, Need
 from synth.text.inflection import article
 
 __all__ = ["CrossChecking"]
@@ -22,6 +24,35 @@ class CrossChecking(PageReader):
     def _finish(self) -> Turn:
         calls = self._crosscheck()
         return self._act(calls) if calls else super()._finish()
+
+    # The rest of a list.
+
+    def rivals(self, number: int, value: Value) -> list[Value]:
+        found: dict[str, Value] = {}
+        lines = (line for page in pages_of_source(self.state, number) for line in page.sentences())
+        for line in lines:
+            option = next((one for one in options_in(line, "entity") if one.text == value.name), None)
+            names = listed_with(option) if option is not None and not self.chooser.denies(number, line) else []
+            others = self.of_other_kinds(option) if option is not None else []
+            places = {item.anchor: item.place for item in line.links}
+            found |= {
+                name: Value(name, places.get(name), value.turn)
+                for name in names
+                if name not in (value.name, *others) and places.get(name) is not None
+            }
+        return list(found.values())
+
+    def looked_at(self, rival: Value) -> bool:
+        return rival.document in self.seen.documents
+
+    def weigh(self, number: int, clue: Clue, rival: Value) -> Need | bool:
+        page = self.seen.documents.get(rival.document or "")
+        if page is None and (clue.value or not self._rules_out(number, rival)):
+            slots = {"name": rival.name, "titles": rival.name}
+            return Need([("open", {"document": rival.place})], "rest_open", slots)
+        name, place = self.source(clue)
+        tested = self._tested_pages(number, name, place, rival)
+        return any(self.chooser.confirmation(number, name, rival.name, one) is not None for one in tested)
 
     def _crosscheck(self) -> list[Call]:
         """Calls that open a page of which a result says otherwise; none, and what it showed is said.

@@ -105,7 +105,7 @@ class PagePlanner(CrossChecking):
             judged = document.document in self._looked or self._is_listed(number, document.title, document.document)
             if judged or not self.fresh(document):
                 continue
-            if self.state.is_dismissed(number, document.title, document.document):
+            if self.state.is_dismissed(number, document.title, document.document) or self._is_start(document):
                 continue
             self._looked.add(document.document)
             self.chooser.look_at(number, None, document)
@@ -120,6 +120,15 @@ class PagePlanner(CrossChecking):
                 self._say_why(number, name, document, "dismiss_why_silent")
                 self.note("dismiss", short(document.title))
         return []
+
+    def _is_start(self, document: SeenDocument) -> bool:
+        """Whether a page was read as something that the question starts from: it was opened for that, and is no member
+        that could be put aside."""
+        names = [clue.name for clue in self.state.reading.clues if clue.name and not clue.value]
+        values = self.state.values.values()
+        return any(same_name(document.title, name) for name in names) or any(
+            document.document == value.document for value in values
+        )
 
     def disputes(self, number: int, value: Value, kind: str) -> bool:
         if super().disputes(number, value, kind):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from synth.agents.scripted.choosing import PageChooser
 from synth.agents.scripted.matching import content_stems, content_words, short, strip
+from synth.agents.scripted.rest_of_list import RestOfList
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.set_questions import SetQuestions
 from synth.agents.scripted.turn_planner import Call
 from synth.lexicon.reading import phrases
 
@@ -17,7 +17,7 @@ __all__ = ["LongDocuments"]
 _IDLE = frozenset(phrases("word_lists")["of_documents"])
 
 
-class LongDocuments(SetQuestions):
+class LongDocuments(RestOfList):
     """Where to look next in a document that was not read to its end."""
 
     chooser: PageChooser

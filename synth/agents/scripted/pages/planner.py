@@ -134,6 +134,7 @@ class PageReader(Queries):
             if beside:
                 self.thoughts.add("open_named", titles=listed([short(hit.title) for hit in (chosen, *beside)]))
             else:
+                self._say_not_meant(chosen, name)
                 self._introduce(number, hits, chosen, name)
             # The page of the clue at work comes last: it is the one that stays open.
             return [("open", {"document": hit.document}) for hit in (*beside, chosen)]
@@ -145,6 +146,16 @@ class PageReader(Queries):
             self.thoughts.add("search_more", name=name)
             return [search_call(name, 10)]
         return None
+
+    def _say_not_meant(self, chosen: Hit, name: str) -> None:
+        """Who thinks elsewhere says of the page whose opening failed that it was not the one."""
+        failed = self.seen.last_failure
+        if not self.explains or failed is None or failed.call.name != "open":
+            return
+        meant = list(failed.call.arguments.values())
+        other = next((hit for hit in self.seen.hits() if hit.document in meant or hit.title in meant), None)
+        if other is not None and other.document != chosen.document and fold(other.title) != fold(name):
+            self.thoughts.add("mend_open", title=other.title, name=name)
 
     def _links_to(self, place: str) -> bool:
         """Whether the page in view, or one that this turn quotes, has a link to ``place``."""

@@ -1,0 +1,39 @@
+"""Whether a run answers with the first of a list that fits, and leaves the others unread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, named_in, says
+
+__all__ = ["unread_rivals"]
+
+_SAID = ("candidates", "g_candidates")
+"""What is said by who names the possibilities."""
+_CUT = "and others"
+"""How a long list ends whose names were not all said."""
+_MOST = 8
+"""Of a list that leaves more than so many, nobody is asked to read the rest."""
+
+
+def unread_rivals(run: SaidRun, turn: SaidTurn) -> Iterator[str]:
+    """At the answer: what was named as a possibility beside something that a further condition confirmed, and was not
+    put aside by then."""
+    end = run.history[turn.number].turn
+    if end.calls or not end.answer or says(("answer_guess",), turn.thought) is not None:
+        return
+    turns = run.turns[: turn.number + 1]
+    gone = {name for one in turns for intent, name in one.notes if intent in ("dismiss", "strike")}
+    kinds = " ".join(found.group() for one in turns for found in found_in("of_kind", one.thought))
+    for one in turns:
+        after = [note for later in turns[one.number :] for note in later.notes]
+        confirmed = {name for intent, name in after if intent == "confirm"} - gone
+        for said in (match.group() for intent in _SAID for match in found_in(intent, one.thought)):
+            for names in run.listings(one):
+                named = [name for name in names if named_in(said, name)]
+                listed = names if named[1:] and _CUT in said else named
+                if not confirmed.isdisjoint(listed):
+                    known = (*confirmed, *gone)
+                    left = [name for name in listed if name not in known and not named_in(kinds, name)]
+                    left = [name for name in left if not named_in(run.question, name)]
+                    yield from left if len(left) <= _MOST else ()

@@ -1,0 +1,60 @@
+"""What a planner over a graph knows of the rest of a relation's far ends, and of the other parts of the question."""
+
+from __future__ import annotations
+
+from synth.agents.scripted.graph.narration import GraphNarration
+from synth.agents.scripted.matching import same_name
+from synth.agents.scripted.options import of_other_kinds
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.state import Value
+from synth.environments.shown import Listed
+
+__all__ = ["GraphRest"]
+
+
+class GraphRest(GraphNarration):
+    """The part of a planner over a graph that looks beyond the clue at work."""
+
+    def title(self, entity: str) -> str:
+        if entity in self.seen.documents:
+            return self.seen.documents[entity].title
+        return next((hit.title for hit in self.seen.hits() if hit.document == entity), entity)
+
+    def listed_under(self, clue: Clue, name: str) -> str | None:
+        number = self.state.reading.clues.index(clue)
+        for (entity, label), fan in self.seen.fans.items():
+            way = self.seen.listed.get(entity, {}).get(label)
+            whole = way is not None and self.title(entity) == name and fan.unread is None
+            if way is not None and whole and self.chooser.fits(number, way):
+                return way.relation
+        return None
+
+    def is_for_another(self, number: int, entity: str, way: Listed) -> bool:
+        """Whether another part of the question asks for what a relation shows: death_date, where an age is asked."""
+        return any(
+            n != number
+            and clue.target != self.state.reading.clues[number].target
+            and self.chooser.is_for(n, entity, way)
+            for n, clue in enumerate(self.state.reading.clues)
+        )
+
+    def rivals(self, number: int, value: Value) -> list[Value]:
+        found: dict[str, Value] = {}
+        for (entity, label), fan in self.seen.fans.items():
+            ends, way = fan.ends(), self.seen.listed.get(entity, {}).get(label)
+            if way is None or all(end.id != value.place for end in ends) or not self._starts(number, entity):
+                continue
+            others = of_other_kinds(value.place, ((end.name, end.id) for end in ends), self.state.reading.question)
+            found |= {end.id: Value(end.name, end.id, fan.turn) for end in ends if end.id and end.name not in others}
+        return [one for one in found.values() if one.place != value.place]
+
+    def looked_at(self, rival: Value) -> bool:
+        return any(entity == rival.place for entity, _ in self.seen.fans)
+
+    def _starts(self, number: int, entity: str) -> bool:
+        """Whether a condition starts from ``entity``."""
+        clue = self.state.reading.clues[number]
+        if clue.value or clue.described:
+            return False
+        name, place = self.source(clue)
+        return entity == place if place is not None else same_name(self.title(entity), name)
