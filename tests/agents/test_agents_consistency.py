@@ -246,8 +246,9 @@ COMPARED = ("is_first", "is_last", "is_least", "is_most")
 
 def stops_early(history: History) -> Iterator[History]:
     """It answers where it would have read the others on the list."""
+    shown = [result.content for step in history for result in step.results]
     for turn, thought in thoughts(history):
-        fits = [name for intent, name in read_notes(thought, [thought]) if intent == "confirm"]
+        fits = [name for intent, name in read_notes(thought, shown) if intent == "confirm"]
         ways = (phrase.format(name=name) for name in fits for phrase in PHRASES["rest_too"])
         for at in (thought.find(words) for words in ways if words in thought):
             last = history[-1].turn

@@ -40,9 +40,9 @@ class GraphRest(GraphNarration):
 
     def rivals(self, number: int, value: Value) -> list[Value]:
         found: dict[str, Value] = {}
-        for (entity, label), fan in self.seen.fans.items():
-            ends, way = fan.ends(), self.seen.listed.get(entity, {}).get(label)
-            if way is None or all(end.id != value.place for end in ends) or not self._starts(number, entity):
+        for (entity, _), fan in self.seen.fans.items():
+            ends = fan.ends()
+            if all(end.id != value.place for end in ends) or not self._starts(number, entity):
                 continue
             others = of_other_kinds(value.place, ((end.name, end.id) for end in ends), self.state.reading.question)
             found |= {end.id: Value(end.name, end.id, fan.turn) for end in ends if end.id and end.name not in others}
