@@ -38,12 +38,13 @@ class RestOfList(SetQuestions):
 
     def _rest(self) -> list[Call]:
         needs: list[Need] = []
-        first, reads = "", self.chooser.reads_rest()
+        first, begun, reads = "", False, self.chooser.reads_rest()
         for unknown, value in sorted(self.state.values.items()):
             numbers = self._conditions(unknown)
             for leading in numbers if len(numbers) > 1 else ():
                 left = self._named_rivals(leading, value)
                 for rival in left if len(left) <= _MOST else ():
+                    begun |= self.looked_at(rival)
                     if not (reads or self.looked_at(rival)):
                         continue
                     need = self._judge_rival(unknown, rival, [number for number in numbers if number != leading])
@@ -52,7 +53,8 @@ class RestOfList(SetQuestions):
                         first = first or value.name
         if not needs or not reads:
             return []
-        self.thoughts.add("rest_too", name=first)
+        if not begun:
+            self.thoughts.add("rest_too", name=first)
         return self._together(needs)
 
     def _conditions(self, unknown: int) -> list[int]:

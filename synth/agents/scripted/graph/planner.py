@@ -321,6 +321,8 @@ class GraphPlanner(GraphRest):
         found = self.facts(number, value.place, value.name, source=False)
         if isinstance(found, Need):
             return found
+        if not found:
+            self.thoughts.add("g_no_fact", name=value.name)
         return self._meets(number, name, value, found or [], source=False)
 
     def _is_nearer(self, number: int, name: str, hint: str | None, value: Value) -> bool:

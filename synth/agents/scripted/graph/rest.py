@@ -49,7 +49,7 @@ class GraphRest(GraphNarration):
         return [one for one in found.values() if one.place != value.place]
 
     def looked_at(self, rival: Value) -> bool:
-        return any(entity == rival.place for entity, _ in self.seen.fans)
+        return rival.place in self.seen.listed or any(entity == rival.place for entity, _ in self.seen.fans)
 
     def _starts(self, number: int, entity: str) -> bool:
         """Whether a condition starts from ``entity``."""

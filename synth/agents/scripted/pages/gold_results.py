@@ -9,7 +9,7 @@ from synth.agents.scripted.credibility import doubted
 from synth.agents.scripted.matching import same_name, similarity
 from synth.agents.scripted.options import holds
 from synth.agents.scripted.pages.gold_reading import GoldReading
-from synth.agents.scripted.pages.shared import shared_by
+from synth.agents.scripted.pages.shared import pages_of_source, shared_by
 from synth.agents.scripted.pages.speaking import within
 from synth.environments.passages import Passage, passages_of
 from synth.environments.shown import Hit
@@ -134,7 +134,15 @@ class GoldResults(GoldReading):
     def _seems(self, clue: int, name: str, hit: Hit) -> bool:
         """Whether a snippet names ``name`` and speaks in words like those of the clue."""
         cue = self._state.reading.clues[clue].cue
-        return bool(name) and holds(hit.text, name) and similarity(cue, hit.text, self._lexicon, (name,)) >= FITS
+        likely = bool(name) and holds(hit.text, name) and similarity(cue, hit.text, self._lexicon, (name,)) >= FITS
+        return likely and not self._is_named_otherwise(clue, hit)
+
+    def _is_named_otherwise(self, clue: int, hit: Hit) -> bool:
+        """Whether the page of the source was read and names a result, and only in another connection: who has said so
+        does not try it."""
+        read = pages_of_source(self._state, clue)
+        lines = [s for page in read for s in page.sentences() if any(one.document == hit.document for one in s.links)]
+        return bool(lines) and all(self.denies(clue, line) for line in lines)
 
     def _detour(self, clue: int, others: Sequence[Hit]) -> Hit | None:
         """At most one per clue: only while nothing was rejected for it."""
