@@ -165,10 +165,11 @@ def _lists(run: SaidRun, turn: SaidTurn) -> _Found:
     tried += [name for intent, name in turn.notes if intent == "candidate_next" and name not in confirmed]
     # The same holds for a candidate confirmed in this turn: only a line quoted before it can be its list.
     until = _place_of_candidate(turn) if tried and confirmed.issuperset(tried) and not members else None
+    listed = {name for one in run.turns[: turn.number] for intent, name in one.notes if intent == "member"}
     for names in run.listings(turn, until) if members or tried else ():
         if not set(names).isdisjoint(members):
             left = [name for name in names if not run.spoken_of(name, turn.number) and not named_in(run.question, name)]
-            yield from ((Flaw.LIST, name) for name in left)
+            yield from ((Flaw.LIST, name) for name in left if name not in listed)
         elif not set(names).isdisjoint(tried):
             said = [one.bare for one in run.turns[: turn.number + 1]]
             left = [name for name in names if not any(named_in(text, name) for text in said)]

@@ -57,8 +57,10 @@ def _on_pages(
     """Turns in order of promise. Each needs what it rests on to be in view; the tools must be there."""
     tools = {tool.name for tool in point.prompt.tools}
     yield from _answers(point, view, generator, says)
+    searched = bool(point.history) and any("query" in call.arguments for call in point.history[-1].turn.calls)
     if "open" in tools:
-        yield from _links(point, view, generator, says)
+        if not searched:  # else the results are left without a word
+            yield from _links(point, view, generator, says)
         yield from _hits(point, view, generator)
     for search in sorted(name for name in tools if name.partition("_")[0] == "search"):
         yield from _searches(point, reading, view, generator, search)

@@ -26,6 +26,10 @@ def judge_document(view: EvidenceView, document: str) -> StepAssessment:
     if hops and not worked_out and not missing_for_answer(view) and hops[-1].target.document_id in view.read:
         if view.listed.get(document) and (not _fits(document, hops[-1]) or _speaks_of(view, document, hops[-1].target)):
             return StepAssessment(Effect.EXPLORES, f"all was read; sees what else {document} says", document)
+        beside = _listed_beside(view, document)
+        if beside is not None:
+            why = f"all was read; sees whether {document}, listed beside {beside.target.name}, fits as well"
+            return StepAssessment(Effect.EXPLORES, why, document)
         return StepAssessment(
             Effect.PASSED_OVER, f"{hops[-1].target.name} was read and fits; goes to {document}", document
         )
@@ -34,6 +38,15 @@ def judge_document(view: EvidenceView, document: str) -> StepAssessment:
     if view.listed.get(document):
         return _hit(view, document)
     return StepAssessment(Effect.EXPLORES, f"{document} was not shown before", document)
+
+
+def _listed_beside(view: EvidenceView, document: str) -> Hop | None:
+    """The hop whose target ``document`` was named beside, where a further condition tells which of them it is."""
+    passages = view.links.get(document, ())
+    for number, hop in enumerate(view.task.walk.hops):
+        if _siblings(view.task, number) and _fits(document, hop) and any(_page_of(hop, one) for one in passages):
+            return hop
+    return None
 
 
 def _link(view: EvidenceView, document: str) -> StepAssessment:

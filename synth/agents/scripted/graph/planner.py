@@ -197,6 +197,7 @@ class GraphPlanner(GraphRest):
             if way is not None:
                 fan = self.seen.fans.get((entity, way.label))
                 return self._read(number, entity, name, way, fan, source=source)
+            self.say_useless(number, entity, cue)
             title = self.title(entity)
             other = title != entity and not same_name(title, name)  # it is looked at for its likeness
             return Need([("get_relations", {"entity": entity})], "g_relations", {"name": title if other else name})

@@ -38,6 +38,18 @@ class GraphRest(GraphNarration):
             for n, clue in enumerate(self.state.reading.clues)
         )
 
+    def say_useless(self, number: int, entity: str, cue: str) -> None:
+        """Who thinks elsewhere says of what was read last of ``entity`` that another relation is meant."""
+        if not self.explains or number != self.state.open_clue():
+            return
+        for (about, label), fan in self.seen.fans.items():
+            if about != entity or fan.turn != self.seen.turns - 1 or not fan.ends():
+                continue
+            relation, _, direction = label.rpartition(" ")
+            way = Listed(relation, direction.strip("()"), len(fan.ends()), ())
+            if not self.chooser.is_for(number, entity, way) and not self.is_for_another(number, entity, way):
+                self.say_wrong(way, fan.ends(), cue)
+
     def rivals(self, number: int, value: Value) -> list[Value]:
         found: dict[str, Value] = {}
         for (entity, _), fan in self.seen.fans.items():
