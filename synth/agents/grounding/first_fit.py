@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from synth.agents.grounding.said import SaidRun, SaidTurn, found_in, named_in, says
 
@@ -32,8 +32,16 @@ def unread_rivals(run: SaidRun, turn: SaidTurn) -> Iterator[str]:
             for names in run.listings(one):
                 named = [name for name in names if named_in(said, name)]
                 listed = names if named[1:] and _CUT in said else named
-                if not confirmed.isdisjoint(listed):
-                    known = (*confirmed, *gone)
+                right = confirmed & set(listed)
+                if right:
+                    known = (*confirmed, *gone, *_unshared(turns[one.number :], listed, right))
                     left = [name for name in listed if name not in known and not named_in(kinds, name)]
                     left = [name for name in left if not named_in(run.question, name)]
                     yield from left if len(left) <= _MOST else ()
+
+
+def _unshared(turns: Sequence[SaidTurn], listed: Sequence[str], right: set[str]) -> list[str]:
+    """Of a list what is not among that which two lists were said to share, where something right is."""
+    found = [match.group() for one in turns for match in found_in("g_common", one.thought)]
+    told = [text for text in found if _CUT not in text and any(named_in(text, name) for name in right)]
+    return [name for name in listed if any(not named_in(text, name) for text in told)]

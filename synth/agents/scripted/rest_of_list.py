@@ -7,17 +7,21 @@ unread.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 
+from synth.agents.grounding.said import named_in, says
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.set_questions import SetQuestions
-from synth.agents.scripted.state import Value, key_of
+from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call, Need
 from synth.text.words import fold
 
 __all__ = ["RestOfList"]
 
 _MOST = 8
-"""So many others are read; of a longer list none are, for what they are is seen best from the other condition."""
+"""So many others are read; where more are left, none is."""
+_CUT = "and others"
+"""How a long list ends whose names were not all said."""
 
 
 class RestOfList(SetQuestions):
@@ -43,11 +47,11 @@ class RestOfList(SetQuestions):
             numbers = self._conditions(unknown)
             for leading in numbers if len(numbers) > 1 else ():
                 left = self._named_rivals(leading, value)
-                for rival in left if len(left) <= _MOST else ():
-                    begun |= self.looked_at(rival)
-                    if not (reads or self.looked_at(rival)):
-                        continue
-                    need = self._judge_rival(unknown, rival, [number for number in numbers if number != leading])
+                if len(left) > _MOST:
+                    continue
+                begun |= any(map(self.looked_at, left))
+                for rival in left if reads else filter(self.looked_at, left):
+                    need = self._try_rival(unknown, rival, [number for number in numbers if number != leading])
                     if need is not None:
                         needs.append(need)
                         first = first or value.name
@@ -68,24 +72,26 @@ class RestOfList(SetQuestions):
         ]
 
     def _named_rivals(self, number: int, value: Value) -> list[Value]:
-        """Those that the run has named as possibilities and not put aside; nothing that it goes by otherwise."""
-        rivals = self.rivals(number, value)
+        """Those that the run has named as possibilities and not put aside; nothing that it goes by otherwise. Where it
+        has said what two lists share, only those."""
         ours = {fold(one.name) for one in self.state.values.values()}
         ours |= {fold(clue.name) for clue in self.state.reading.clues}
-        if not any(self._has_named(rival) for rival in rivals):
+        rivals = self.rivals(number, value)
+        if not any(self.thoughts.told(rival.name) for rival in rivals):
             return []
+        for thought in (*self.seen.thoughts, self.thoughts.said):
+            shared = says(("g_common",), thought)
+            if shared is not None and named_in(shared.group(), value.name) and _CUT not in shared.group():
+                rivals = [rival for rival in rivals if named_in(shared.group(), rival.name)]
         return [
             rival
             for rival in rivals
             if fold(rival.name) not in ours and not self.state.is_dismissed(number, rival.name, rival.document)
         ]
 
-    def _has_named(self, rival: Value) -> bool:
-        return self.thoughts.told(rival.name)
-
-    def _judge_rival(self, unknown: int, rival: Value, numbers: list[int]) -> Need | None:
+    def _try_rival(self, unknown: int, rival: Value, numbers: Sequence[int]) -> Need | None:
         """Put a rival to the test of the other conditions, as if it had been taken: what must be called first, or None
-        and it is said why it is out."""
+        and it is said why it is out. Where it fits as well, nothing speaks against it, and nothing is said."""
         kept = self.state.values[unknown]
         self.state.values[unknown] = rival
         try:
@@ -98,9 +104,8 @@ class RestOfList(SetQuestions):
                     self.fails(clue, self.source(clue)[0], rival)
                     break
             else:
-                return None  # it fits as well: nothing speaks against it
+                return None
         finally:
             self.state.values[unknown] = kept
-        if key_of(rival) != key_of(kept):
-            self.note("dismiss", rival.name)
+        self.note("dismiss", rival.name)
         return None

@@ -60,6 +60,12 @@ class Found:
         return action_kind(self.turn) == action_kind(self.point.recorded)
 
 
+_SURELY_WRONG = 0.1
+"""A recorded action that scores less ends the run in a wrong answer."""
+_HARMLESS = 0.5
+"""The score of an action that looks around."""
+
+
 def no_counts() -> Counter[str]:
     """Counts of a search that has seen nothing yet."""
     always = ("abstentions", "candidates", "continuations", "expert_calls", "policy_calls", "proposed", "same_action")
@@ -117,7 +123,8 @@ def candidates_at(
     for number, ((turn, source), score) in enumerate(zip(proposals, judged, strict=True)):
         if scorer is not None:
             scored.append(Scored(step=step, alternative=number, score=score))
-        if scorer is None or _worth(score, config, direction, recorded_side=False):
+        better = scorer is None or _worth(score, config, direction, recorded_side=False)
+        if better or (direction == "failed" and _looks_on(recorded, score)):
             found.append(Found(point, number, turn, recorded, score, source))
     return scored, found
 
@@ -133,6 +140,14 @@ def _worth(score: Score, config: CriticalConfig, direction: Direction, *, record
         return False
     better = recorded_side == (direction == "succeeded")
     return score.value > config.above if better else score.value < config.below
+
+
+def _looks_on(recorded: Score, score: Score) -> bool:
+    """Whether the recorded action is surely wrong, as a wrong answer is, and the other one at least looks on: what it
+    puts right of the run's notes no score sees."""
+    if recorded.value is None or score.value is None:
+        return False
+    return recorded.value < _SURELY_WRONG and score.value >= _HARMLESS
 
 
 def _alternatives(
