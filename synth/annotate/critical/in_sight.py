@@ -21,7 +21,7 @@ from synth.annotate.critical.actions import action_kind
 from synth.annotate.critical.contract import Point
 from synth.annotate.evidence.assessment import missing_for_answer
 from synth.annotate.evidence.view import EvidenceView, names_of
-from synth.environments.contract import ToolCall
+from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.observed import observe
 from synth.environments.passages import Passage
 from synth.environments.rendering import plain
@@ -181,8 +181,9 @@ def _searches(
 
 
 def _points_to(passage: Passage, name: str) -> bool:
-    """Whether a passage is a reason to go on with ``name``: of those that it lists, with the first."""
-    first = listed_with(Option(name, passage))[:1] in ([], [name])
+    """Whether a passage is a reason to go on with ``name``: of those that it lists, with the first. A snippet has no
+    links that would tell what it lists."""
+    first = listed_with(Option(name, passage))[:1] in ([], [name]) and (passage.links or " and " not in passage.text)
     return first and bool(passage.title) and quotable(passage.text)
 
 
@@ -210,14 +211,21 @@ def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.
     parts = {
         number: clue for clue, numbers in zip(reading.clues, clue_hops(point.task), strict=False) for number in numbers
     }
+    last = [result for call, result in _last_calls(point) if call.name == "find_entity"]
+    found = {hit.document for result in last for hit in observe(result.content).results}
     for number, hop in enumerate(point.task.walk.hops):
-        cue = strip(parts[number].cue) if number in parts else ""
-        if dangling(cue) or '"' in cue:
+        clue = parts.get(number)
+        cue = strip(clue.cue) if clue is not None else ""
+        if clue is None or dangling(cue) or '"' in cue:
             continue
+        if clue.target in state.values or state.members.get(clue.target):
+            continue  # it was settled: who thinks otherwise says why, which is the teacher's to do
         for end in (hop.source, hop.target):
             entity = end.document_id or end.id
             if entity not in view.named_documents or _passes_over(view, state, entity):
                 continue
+            if found and entity not in found:
+                continue  # what was found has to be looked at first
             listed = view.relations.get(entity)
             if listed is None:
                 yield _said_turn(
@@ -231,8 +239,8 @@ def _in_graph(point: Point, reading: Reading, view: EvidenceView, generator: np.
                     arguments = {"entity": entity, "relation": item.relation, "direction": way}
                     slots = {"name": end.name, "relation": item.relation}
                     yield _said_turn(point, generator, cue, "g_triples", slots, "get_triples", arguments)
-    if point.history and any(call.name == "find_entity" for call in point.history[-1].turn.calls):
-        return  # what was found has to be looked at before something else is looked up
+    if found:
+        return
     looked = [str(call.arguments.get("name", "")) for call, _ in view.searches]
     for clue in reading.clues:
         if clue.name and not clue.value and not any(same_words(clue.name, query) for query in looked):
@@ -252,6 +260,11 @@ def _passes_over(view: EvidenceView, state: State, entity: str) -> bool:
     return False
 
 
+def _last_calls(point: Point) -> list[tuple[ToolCall, ToolResult]]:
+    last = point.history[-1] if point.history else None
+    return list(zip(last.turn.calls, last.results, strict=False)) if last is not None else []
+
+
 def _leads_on(point: Point, view: EvidenceView) -> bool:
     """Whether what the last turn showed of an entity is on the walk: going on elsewhere without a word on it would drop
     it unread."""
@@ -259,8 +272,7 @@ def _leads_on(point: Point, view: EvidenceView) -> bool:
         part for hop in point.task.walk.hops for end in (hop.source, hop.target) for part in (end.id, end.document_id)
     }
     proof = {passage.text for stated in view.stated.values() for passage in stated}
-    last = point.history[-1] if point.history else None
-    for call, result in zip(last.turn.calls, last.results, strict=False) if last is not None else ():
+    for call, result in _last_calls(point):
         shown = observe(result.content)
         if call.name == "get_triples" and not any(passage.text in proof for passage in shown.passages):
             return False

@@ -183,6 +183,8 @@ def _doubtful(state: State, task: Task, unknown: int) -> bool:
     hops = [hop for clue, hop in _behind(task) if state.reading.clues[clue].target == unknown]
     if not hops or any(_means(hop, value) for hop in hops):
         return False
+    if task.environment == "graph" and any(hop.source.id in seen.listed for hop in hops):
+        return True  # the relation that is meant was listed beside the one that was read
     ends = {end.id or end.name for fan in seen.fans.values() for end in fan.ends()}
     if any({hop.target.id, hop.target.name, hop.target.document_id or ""} & ends for hop in hops):
         return True
@@ -210,7 +212,6 @@ def _mend_sets(state: State, task: Task, planner: SetQuestions) -> bool:
         if not others:
             mended |= _mend_list(state, number, hops, read, planner)
         elif number in state.resolved:
-            mended |= _strike(state, number, hops, planner)
             for n in others:
                 mended |= _mend_sifted(state, number, n, hops, behind[n])
     return mended
@@ -240,24 +241,17 @@ def _mend_told(state: State, number: int, hops: Sequence[Hop], read: Sequence[Ho
 def _mend_list(state: State, number: int, hops: Sequence[Hop], read: Sequence[Hop], planner: SetQuestions) -> bool:
     """Members that what was read speaks against are struck; where one is missing, the list is open again."""
     members = state.members.get(_target(state, number), [])
-    struck = _strike(state, number, hops, planner)
-    if number not in state.resolved or all(any(_means(hop, value) for value in members) for hop in read):
-        return struck
-    state.resolved.discard(number)
-    planner.thoughts.add("mend_list", name=planner.source(state.reading.clues[number])[0] or members[-1].name)
-    return True
-
-
-def _strike(state: State, number: int, hops: Sequence[Hop], planner: SetQuestions) -> bool:
-    """Take off a list what was read to be no member. Whether anything was."""
-    members = state.members.get(_target(state, number), [])
     kind = (hops[0].target.document_id or "").partition("/")[0]
     struck = False
     for value in [one for one in members if not any(_means(hop, one) for hop in hops)]:
         if planner.disputes(number, value, kind):
             planner.note("strike", value.name)
             struck = True
-    return struck
+    if number not in state.resolved or all(any(_means(hop, value) for value in members) for hop in read):
+        return struck
+    state.resolved.discard(number)
+    planner.thoughts.add("mend_list", name=planner.source(state.reading.clues[number])[0] or members[-1].name)
+    return True
 
 
 def _mend_sifted(state: State, number: int, other: int, hops: Sequence[Hop], sifting: Sequence[Hop]) -> bool:
