@@ -276,7 +276,7 @@ def term_name(text: str, group: str) -> Named | None:
         return None  # "KILN_${LID}_HEAT" stands for many names; "Murder of IMAP servers" is no name with an argument
     if not 1 < len(bare) <= 48 or not _BARE_TERM.match(bare) or bare.endswith((".", ";")):
         return None
-    if re.fullmatch(r"[\d.]+", bare) or (not any(c.isalpha() for c in bare) and len(bare) > 3):
+    if bare.startswith("(") or re.fullmatch(r"[\d.]+", bare) or (not any(c.isalpha() for c in bare) and len(bare) > 3):
         return None
     if re.fullmatch(r"([a-z][\w-]+) \1", bare):
         bare = bare.split(" ", 1)[0]  # an option and its argument: "dscp dscp"
@@ -322,6 +322,8 @@ def _code_name(anchor: Anchor, signature: str, kind: str, domain: str) -> Named 
     words = head.split()[:-1]
     if kind == "variable" and last.isupper():
         kind = "constant"
+    if kind == "C type" and ("." in name or (re.fullmatch(r"[a-z\d]+(?:_[a-z\d]+)*", name) and last[-2:] != "_t")):
+        kind = "constant" if last.isupper() else "field"  # of a module, written in the one domain that has such things
     if signature.startswith("@"):
         kind = "decorator"
     elif kind == "method" and "classmethod" in words:

@@ -58,6 +58,7 @@ _SIGNS = tuple(
         r", [A-Z][a-z]+s (?:the|an?|true|false)\b",
         r"\band the --?[a-z][\w-]* (?:flag|option|switch)\b",
         r", doing so\b|\beven$|\bthe [a-z]+ (?:belongs|consists|depends) ",
+        r"\b(?:boolean|string|number|integer) - [A-Z]| or undefined$",
         r" --? [a-z]|\?$|\b(?:it|that|there|what|here)['’]s\b",
         r"\ba (?:breeze|snap|cinch)\b",
         r"[a-z]- (?!(?:and|or|to|nor|versus)\b)[a-z]{3,}",  # "status- updates", broken at the end of a line

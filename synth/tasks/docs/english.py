@@ -16,7 +16,7 @@ from synth.text.subjects import PLURAL_NOUNS
 from synth.text.verbs import THIRD_PERSON, VERBS
 from synth.text.words import FUNCTION_WORDS, content_words
 
-__all__ = ["clause", "indefinite", "is_fragment", "plain", "without_remarks"]
+__all__ = ["active", "clause", "indefinite", "is_fragment", "plain", "without_remarks"]
 
 _ADVERB = r"(?:(?:[A-Za-z]+ly|[Aa]lso|[Tt]hen|[Aa]synchronously) )?"
 _DETERMINER = (
@@ -328,6 +328,14 @@ def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
     if len(content_words(text)) < 3 or len(re.findall(r"[A-Za-z][A-Za-z’'-]+", text)) < 4:
         return "too few words"
     return None
+
+
+def active(said: str) -> str:
+    """ "that is a utility to resize a disk" -> "that resizes a disk"."""
+    found = re.fullmatch(
+        r"that is an? (?:utility|tool|program|script|command) to ([a-z]+) ((?!.*\b(?:and|or)\b).+)", said
+    )
+    return f"that {third_person(found[1])} {found[2]}" if found is not None and found[1] in VERBS else said
 
 
 def indefinite(noun: str) -> str:

@@ -41,7 +41,7 @@ _PARTS = frozenset("function method option directive setting parameter command a
 """Kinds of things that what a page is about has."""
 _OF_CLASSES = frozenset(("method", "property", "attribute", "field"))
 """Parts that a class has, and no module."""
-_OF_ALL = frozenset("debug help version verbose quiet usage".split())
+_OF_ALL = frozenset("debug help h version verbose quiet usage".split())
 """Options that any command has."""
 _SIGNS = re.compile(r"[\W_]+")
 _NO_DEFAULT_VALUE = re.compile(
@@ -255,7 +255,8 @@ class Items:
         of_name = Counter(named[page.ordinal] for page in wholes.values())
         kinds, of_kind = Counter(kind for kind, _ in set(named.values())), Counter(p.kind for p in wholes.values())
         for entity, (number, _) in self.told.items():
-            if corpus.entities[entity].name.strip("-") in _OF_ALL:
+            found = corpus.entities[entity]
+            if {found.name.strip("-"), *(name.strip("-") for name in found.aliases)} & _OF_ALL:
                 continue  # said in other words of every other command
             page = wholes[entity]
             most = of_kind[page.kind] >= _MANY and 2 * of_name[named[page.ordinal]] > of_kind[page.kind]

@@ -248,6 +248,8 @@ class DocsProposer:
             return found
         if found[0].partition(" ")[0] == "term":
             return Failure(Reason.UNNATURAL, "a term has no value to ask for")
+        if value.relation == "returns" and re.search(r"\breturns?\b", found[1]):
+            return Failure(Reason.UNNATURAL, "what is said of it tells that it returns something")
         if "," in found[1]:
             return Failure(Reason.UNNATURAL, "a question goes on behind what is said in two parts")
         x = f"the {found[0]} {found[1]}"

@@ -10,7 +10,7 @@ from synth.schemas.documents import Entity
 from synth.tasks.docs.callings import Callings
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.doubts import GIVEN, UNCLEAR, opens_with_a_noun
-from synth.tasks.docs.english import clause, is_fragment, plain
+from synth.tasks.docs.english import active, clause, is_fragment, plain
 from synth.tasks.docs.labels import is_plural, verb_of
 from synth.tasks.docs.leaks import leaks
 from synth.text.inflection import capital
@@ -107,7 +107,7 @@ _ACTS = frozenset(
 _NO_SOFTWARE = frozenset("format protocol standard specification algorithm structure".split())
 """What no package, and no option, is."""
 _CALLED = frozenset("function method macro procedure routine predicate command operator subroutine".split())
-_OF_A_CALL = re.compile(rf"that is (?:an?|the) (?:[\w-]+ ){{0,3}}(?:{'|'.join(sorted(_CALLED))})\b")
+_OF_A_CALL = re.compile(rf"that is (?:an?|the) (?:[\w-]+ ){{0,3}}(?:{'|'.join(sorted(_CALLED))}|version)\b")
 _OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
 _OF_LOOKS = frozenset("colour color face highlight style theme".split())
 """Kinds that are named for what has them."""
@@ -319,7 +319,7 @@ class Words:
         verb = next((verb for kinds, verb in _HOLDS if last in kinds and of_files), None)
         verb = "stands for" if found.kind == "term" and _ESCAPE.fullmatch(found.name) else verb
         if verb == "gives" and _OF_A_CALL.match(said):
-            return None  # a function that "is an internal method"
+            return None  # a function that "is an internal method", or "a faster version" of another
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
         if _SEVERAL.match(said) or UNCLEAR.match(said) or (last not in _SETTINGS and GIVEN.match(said)):
@@ -330,9 +330,7 @@ class Words:
             return None  # a colour is not the line that is shown in it
         if last == "file" and _NO_FILE.match(said):
             return None  # "Partition Definition Files for ..."
-        if _OF_CALLS.match(said) and last not in _CALLED | _EVENTS:
-            return None
-        return said
+        return None if _OF_CALLS.match(said) and last not in _CALLED | _EVENTS else active(said)
 
     @staticmethod
     def _decides(sentence: str, kind: str) -> str | None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from synth.schemas.documents import Anchor
 from synth.sources.docs.html import parse_html
 from synth.sources.docs.manuals import spelt_title
-from synth.sources.docs.names import Named, group_kind, heading_name
+from synth.sources.docs.names import Named, entry_name, group_kind, heading_name, term_name
 from synth.sources.docs.values import default_in
 from tests.tasks.docs.test_docs_proposer import build, site
 
@@ -141,6 +142,21 @@ def test_titles_in_capitals_or_of_the_first_heading_are_spelt_out(title: str, te
 )
 def test_headings_that_tell_what_stands_below_them(heading: str, kind: str) -> None:
     assert group_kind(heading) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("ropes.MAIN_SHEET", "constant"), ("number_of_ropes", "field"), ("rope_t", "C type"), ("ROPE_INFO", "C type")],
+)
+def test_what_is_declared_as_a_type_of_c_may_be_a_field(name: str, kind: str) -> None:
+    last = name.rpartition(".")[2]
+    found = entry_name(Anchor(name=f"c.{name}", kind="c type", start=0, end=9), f"type {last}", "")
+    assert found is not None
+    assert found.kind == kind
+
+
+def test_a_word_in_brackets_alone_is_no_name() -> None:
+    assert term_name("('record')", "mode") is None
 
 
 def test_the_first_of_several_defaults_is_none() -> None:

@@ -10,6 +10,7 @@ from synth.identity import derive_generator
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Walk
 from synth.tasks.docs.doubts import doubt, opens_with_a_noun
+from synth.tasks.docs.english import active
 from synth.tasks.docs.gate import Gate
 from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.proposer import Proposed
@@ -187,6 +188,11 @@ def test_a_name_of_capitals_with_player_in_it_is_nobody() -> None:
     assert asked is None or asked[0].startswith("What ")
 
 
+def test_a_utility_to_do_something_does_it() -> None:
+    assert active("that is a utility to check the shirts on a line") == "that checks the shirts on a line"
+    assert active("that is a utility to check or count shirts") == "that is a utility to check or count shirts"
+
+
 def test_a_plural_is_told_by_its_singular() -> None:
     assert leaks("object of a number of WashTub objects", "WashTubs") is not None
     assert leaks("object of a number of shirts", "WashTubs") is None
@@ -219,6 +225,8 @@ def test_what_a_page_explains_is_no_question(made: dict[str, str]) -> None:
     "text",
     [
         "displays the shirts only when set and the --tub flag is used to print them",
+        "resets boolean - Default",
+        "gets the last shirt registered or undefined",
         "disables reporting of the stack on bugs of the hotel even",
         "disables optimization of the yard, doing so has little impact",
         "that is the builder belongs to the tool of the laundry",
