@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from synth import store as stage_store
     from synth.cli import checkup, text
     from synth.flows import deploy as deployments
+    from synth.flows import file as deployment_files
     from synth.models import probe as probing
     from synth.pipelines import building
     from synth.store import calls_format, calls_summary
 else:
     checkup = late("synth.cli.checkup")
     deployments = late("synth.flows.deploy")
+    deployment_files = late("synth.flows.file")
     probing = late("synth.models.probe")
     text = late("synth.cli.text")
     building = late("synth.pipelines.building")
@@ -130,12 +132,22 @@ def deploy(
         ),
     ] = None,
     timezone: Annotated[str, typer.Option("--timezone", metavar="ZONE", help="IANA time zone.")] = "UTC",
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", metavar="FILE", help="With --work-pool: write it to this file for `prefect deploy`, and return."
+        ),
+    ] = None,
 ) -> None:
     """Build on a schedule, through Prefect: for as long as this command runs, or by the workers of a pool."""
 
     announce = partial(print, file=sys.stderr, flush=True)
     settle_prefect("WARNING")
-    if work_pool is not None:
+    if file is not None:
+        if work_pool is None:
+            raise InputError("a deployment needs a work pool", where="--file", mend="give --work-pool, too")
+        deployment_files.write_deployment(request, work_pool, file, cron=cron, timezone=timezone, announce=announce)
+    elif work_pool is not None:
         deployments.register(request, work_pool, cron=cron, timezone=timezone, announce=announce)
     elif cron is not None:
         deployments.serve(request, cron, timezone=timezone, announce=announce)

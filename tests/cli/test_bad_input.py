@@ -87,6 +87,13 @@ CASES: dict[str, Case] = {
     "init into no folder": ("init DIR/none/r.yaml", 2, "can't be written"),
     "prune without a choice": ("store prune --store DIR/s", 2, "--all"),
     "a cron line that is none": ("deploy world-search --cron 'every night'", 2, "--cron"),
+    "a file of deployments without a pool": ("deploy world-search --file DIR/p.yaml", 2, "--work-pool"),
+    "a file that holds no deployments": (
+        "deploy world-search --work-pool p --file DIR/p.yaml",
+        2,
+        "no file of deployments",
+        {"p.yaml": "- a"},
+    ),
     "an unknown time zone": ("deploy world-search --cron '0 3 * * *' --timezone Mars/Olympus", 2, "Mars/Olympus"),
 }
 RECIPES = {

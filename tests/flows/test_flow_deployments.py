@@ -12,6 +12,7 @@ import pytest
 from shared_builds import LEAN
 
 from synth.api import BuildRequest
+from synth.cli import main
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.flows.deploy import register
@@ -60,11 +61,42 @@ def test_prefect_deploys_from_the_file_in_flows(prefect_server: str) -> None:
     assert [(s.schedule.cron, s.active) for s in both.schedules] == [("0 4 * * 0", False)]
     for one in (made, pushed, both):
         assert one.global_concurrency_limit.limit == 1  # kept by the server, over all workers
+    for one in (made, pushed, both):
+        assert not one.pull_steps  # which would send a worker to a folder of ours
     nightly = deployment("synth-kills/kills-nightly")
     assert nightly.entrypoint == "synth.flows.kills.kills"
     assert set(nightly.parameters) == {"checkout", "minutes"}
     assert not (ROOT / ".prefect").exists()
     assert not (ROOT / "prefect.yaml").exists()
+
+
+def test_a_file_of_deployments_is_written_and_deployed(prefect_server: str, tmp_path: Path) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import WorkPoolCreate
+
+    with get_client(sync_client=True) as client:
+        client.create_work_pool(WorkPoolCreate(name="filed", type="process"))
+    file = tmp_path / "prefect.yaml"
+    main_line = ["deploy", "world-search", "--work-pool", "filed", "--file", str(file), "--store", str(tmp_path / "s")]
+    main([*main_line, "--tasks", "4", "--cron", "0 3 * * *"])
+    main(["deploy", "graph-walk", *main_line[2:], "--tasks", "5"])
+    main([*main_line, "--tasks", "6", "--cron", "0 4 * * *"])  # takes the place of the first
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "prefect"), "--no-prompt", "deploy", "--prefect-file", str(file), "--all"],
+        cwd=tmp_path,
+        env={**os.environ, "PREFECT_API_URL": prefect_server},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    nightly, by_hand = deployment("synth-build/world-search"), deployment("synth-build/graph-walk")
+    assert (nightly.parameters["tasks"], by_hand.parameters["tasks"]) == (6, 5)
+    assert [[s.schedule.cron for s in one.schedules] for one in (nightly, by_hand)] == [["0 4 * * *"], []]
+    for one in (nightly, by_hand):
+        assert (one.entrypoint, one.work_pool_name, one.pull_steps) == ("synth.flows.build.build", "filed", [])
+        assert one.global_concurrency_limit.limit == 1
 
 
 @pytest.mark.usefixtures("prefect_server")
