@@ -22,7 +22,7 @@ class LinkDocuments(TableStage[LinkConfig]):
     """From links, headings and definitions, and from triples where they came with the documents or were extracted."""
 
     name = "link_documents"
-    version = 59
+    version = 60
     config_type = LinkConfig
     reads = ("documents",)
     optional = ("triples",)

@@ -17,6 +17,9 @@ _ROW = re.compile(
     r"- (?P<name>(?:--)?[a-z][a-z\d]*(?:[_.-][a-z\d]+)*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+)(?: \([^()]{1,40}\))?"
     r"(?::| —| –| -) (?P<said>[A-Za-z][^|]{14,})"
 )
+_PARAGRAPH = re.compile(r"(?P<name>[A-Z][A-Z\d]*(?:_[A-Z\d]+)+)(?::| —| –| -) (?P<said>[A-Z][^|]{14,})")
+"""A paragraph that opens with the name of a setting: "KILN_HEAT - How hot the kiln gets."."""
+_FEW = 3
 _ITEM = re.compile(
     r"- [a-z]+(?:_[a-z\d]+)+ [A-Z]"
     r"|- (?!(?i:default|type|since)\b)(?:--)?\w[\w.-]*(?: \([^()]{1,40}\))?(?::| —| –| -) "
@@ -65,6 +68,21 @@ def bullet_rows(
                 if not inside and match.start("name") not in taken and names.count(match["name"]) == 1:
                     yield from _row(match, kind)
         number += not found
+    yield from _paragraphs(outline, title, sections, taken)
+
+
+def _paragraphs(
+    outline: Outline, title: str, sections: Sequence[tuple[int, int, str]], taken: Sequence[int]
+) -> Iterator[OptionRow]:
+    """Paragraphs that describe a setting each, of a page that has several."""
+    found = [_PARAGRAPH.fullmatch(outline.text, line.start, line.end) for line in outline.lines if not line.indent]
+    rows = [match for match in found if match is not None]
+    names = [match["name"] for match in rows]
+    for match in rows if len(rows) >= _FEW else ():
+        inside = [h for start, end, h in reversed(sections) if start <= match.start() < end]
+        kind = next((kind for h in (*inside, *title.split(" - ")) if (kind := group_kind(h))), "setting")
+        if match.start("name") not in taken and names.count(match["name"]) == 1:
+            yield from _row(match, kind)
 
 
 def _listed(outline: Outline, title: str, sections: Sequence[tuple[int, int, str]], first: int) -> str:

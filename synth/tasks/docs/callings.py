@@ -24,7 +24,9 @@ _ALIKE = (
 )
 """Nouns that one page may say of one thing by turns."""
 _GROUP = {noun: number for number, nouns in enumerate(_ALIKE) for noun in nouns.split()}
-_FILE = re.compile(r"[\w.-]*\w\.(?:ya?ml|json|toml|ini|conf|cfg|xml|html?|txt|log|py|sh|sql|db|js|css|md|rst|csv|tsv)")
+_FILE = re.compile(
+    r"[\w.-]*\w\.(?:ya?ml|json|toml|ini|conf|cfg|xml|html?|txt|log|py|sh|sql|db|js|css|md|rst|csv|tsv|lua)"
+)
 _READ = 40
 """Places of a name that are looked at."""
 _BEHIND = re.compile(r"[”\"'`]? (?:class (?=method))?([a-z]{3,}s?)\b")
@@ -56,7 +58,8 @@ class Callings:
             return False
         if own == 0 and "::" in found.name and not found.name.startswith(("-", "$", ":")):
             return True  # a member of a class is no option
-        if _FILE.fullmatch(found.name) and own < 3 and " " not in found.name and found.name.count(".") == 1:
+        file = found.name.rpartition("/")[2]
+        if _FILE.fullmatch(file) and own < 3 and " " not in found.name and file.count(".") == 1:
             return True
         return is_identifier(name) and self._otherwise(name, own, self._corpus.text(found.document))
 

@@ -39,6 +39,10 @@ PAGES = {
     ),
     "rules.html": "<html><head><title>Rule 3</title></head><body><h1>Rule 3</h1><p>Parameters:</p><ul>"
     "<li><code>knots</code>: How many knots a rope may have (number, default 12)</li></ul></body></html>",
+    "berths.html": "<html><head><title>Options - Berths</title></head><body><h1>Options - Berths</h1>"
+    "<p>BERTH_WIDTH - How wide a berth of the crew is made. It may be small.</p>"
+    "<p>BERTH_LIGHT - Whether a lamp hangs above the berth of the mate.</p>"
+    "<p>BERTH_SHEETS - The number of sheets that a berth of the crew gets.</p></body></html>",
     "ship.rope.5.html": manual("SHIP.ROPE(5)", "ship.rope", "Rope configuration", "<p>Ropes are of hemp.</p>"),
     "harbour.conf.5.html": manual("HARBOUR.CONF(5)", "harbour.conf", "Harbour configuration file", "<p>Rows.</p>"),
     "settings.html": "<html><head><title>Settings of the mast</title></head><body><h1>Settings of the mast</h1>"
@@ -85,6 +89,14 @@ def test_one_bullet_below_a_line_that_says_of_what_is_a_list(corpus: Any) -> Non
     entity = next(e for e in corpus.entities if e.name == "knots")
     assert entity.kind == "parameter"
     assert {e.relation: e.value for e in corpus.edges if e.subject == entity.ordinal}["default"] == "12"
+
+
+def test_paragraphs_that_open_with_a_name_describe_it(corpus: Any) -> None:
+    found = [e for e in corpus.entities if e.name.startswith("BERTH_")]
+    assert {e.kind for e in found} == {"option"}
+    said = {corpus.entities[e.subject].name: e.value for e in corpus.edges if e.relation == "described_as"}
+    assert said["BERTH_WIDTH"].startswith("How wide a berth of the crew is made")
+    assert said["BERTH_SHEETS"].startswith("The number of sheets")
 
 
 def test_a_manual_page_is_called_as_its_name_is_spelt(corpus: Any) -> None:
