@@ -275,6 +275,7 @@ class UsualLabels(Described):
     agents: _Agents
     located: frozenset[str]
     places: frozenset[str]
+    roles: frozenset[str]
     people: frozenset[str]
     settled: frozenset[str]
     wider: tuple[str, ...]

@@ -71,6 +71,8 @@ _NO_TEXT = re.compile(r"://|[\\^$*{}<>|=@#]|^\.")
 _REMARKS = re.compile(
     r"(?:descriptions?|notes?|comments?|remarks?|summary|definition|abstract|text|references|etymology)$"
 )
+_NAME = 40
+"""Names with more characters are few."""
 _NEARLY_ALL = 0.9
 _SAME = 20
 """So many cells that say the same say it of everything."""
@@ -123,13 +125,23 @@ def plain_cells(column: str, cells: Cells) -> Cells:
         several = sum(len(each) > 1 for each in split)
         if (
             several < (2 if mark == "," else 1)
-            or any(len(part) > 40 for part in parts)
+            or 100 * sum(len(part) > _NAME for part in parts) > len(parts)
             or all(_NUMBER.fullmatch(text) for text in told)
         ):
             continue
-        if mark != "," or (several >= 0.1 * len(told) and len(parts) <= 0.7 * parts.total()):
+        coming_back = several >= 0.1 * len(told) and len(parts) <= 0.7 * parts.total()
+        if mark != "," or coming_back or (several > 1 and _are_full_names(parts)):
             return [tuple(part for one in text.split(mark) if (part := one.strip())) for text in texts]
     return cells
+
+
+def _are_full_names(parts: Counter[str]) -> bool:
+    """Whether parts are names of people with all that belongs to them: "Bruce Graham, Noni White", and not "Graham,
+    Bruce" or "Paris, France"."""
+    full = sum(
+        count for part, count in parts.items() if re.fullmatch(r"(?:[^\W\d_a-z][\w.'’-]*)(?: \w[\w.'’-]*){1,3}", part)
+    )
+    return full >= _NEARLY_ALL * parts.total()
 
 
 def use_of(column: str, cells: Cells) -> Use:

@@ -165,6 +165,8 @@ class _Facts:
             label = _one(label.removesuffix(" name"))
             wider = _wider(label, rows, column)
             kind = label if not opens_with_verb(label) else rows.kind if label in _AMONG_ROWS else "thing"
+            if label.lower() in usual_labels().roles:
+                kind = "person"  # who wrote one film has directed another
             for row, thing in about:
                 known_as = [
                     f"{value} ({wider[value, row]})" if (value, row) in wider else value for value in cells[row]

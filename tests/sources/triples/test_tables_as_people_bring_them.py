@@ -141,6 +141,21 @@ def test_what_tells_nothing_apart_is_not_asked_of() -> None:
     assert use_of("readings", [("1", "2"), ("3", "4")]) is Use.REMARK
 
 
+def test_people_in_one_cell_are_several_and_keep_one_name(tmp_path: Path) -> None:
+    file = tmp_path / "films.csv"
+    file.write_text(
+        "name,director,writer,studio\n"
+        'Old Bridge,Ida Holm,"Ida Holm, Per Lund","Holm, Ida"\n'
+        'New Bridge,"Eva Berg, Jo van Dyk",Per Lund,"Berg, Eva"\n'
+        'Long Bridge,"Per Lund, Eva Berg","Eva Berg, Anna O\'Hara, Per Lund","Lund, Per"\n'
+    )
+    read = read_tables(TablesConfig(path=str(file)))
+    found = {(subject, relation, told) for subject, relation, told in read.facts if subject == "Long Bridge"}
+    assert {told for _, relation, told in found if relation == "writer"} == {"Eva Berg", "Anna O'Hara", "Per Lund"}
+    assert {told for _, relation, told in found if relation == "studio"} == {"Lund, Per"}
+    assert read.types["Per Lund"] == read.types["Jo van Dyk"] == "person"
+
+
 def test_hours_beside_names_of_time_zones_are_an_offset(tmp_path: Path) -> None:
     file = tmp_path / "airports.csv"
     zones = ["America/Chicago", "America/New_York"] * 3
