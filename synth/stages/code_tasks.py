@@ -107,7 +107,7 @@ class _Site:
 
 class CodeTasks(CandidateStage[CodeTasksStageConfig]):
     name = "code_tasks"
-    version = 15
+    version = 16
     config_type = CodeTasksStageConfig
     reads = ("code_files",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}

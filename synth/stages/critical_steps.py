@@ -60,7 +60,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     """Every finished continuation is noted at once, so an interrupted search draws none of them again."""
 
     name = "critical_steps"
-    version = 32
+    version = 33
     config_type = CriticalStepsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {

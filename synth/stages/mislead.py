@@ -25,7 +25,7 @@ class MisleadDocuments(TableStage[MisleadDocumentsConfig]):
     """The documents, and behind them pages that state something else than they do, each with what it falsifies."""
 
     name = "mislead_documents"
-    version = 17
+    version = 18
     config_type = MisleadDocumentsConfig
     reads = ("documents", "entities", "edges")
     writes: ClassVar[Mapping[str, type[Row]]] = {

@@ -20,7 +20,7 @@ from synth.schemas.described import Described
 
 __all__ = ["VERSION", "WORKSPACE", "McpConfig", "McpServer", "McpServers", "program_of", "read_config"]
 
-VERSION = "31"
+VERSION = "32"
 """Bumped when an observation or a verdict of the environment can change."""
 
 SHIPPED = Path(__file__).parent / "shipped"

@@ -76,7 +76,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "34"
+    version: ClassVar[str] = "35"
 
     def __init__(self, config: WebConfig) -> None:
         """
