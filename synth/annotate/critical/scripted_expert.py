@@ -151,7 +151,11 @@ class ScriptedExpert:
     def _proven(self, point: Point, turn: Turn, state: State, thoughts: Thoughts) -> Turn | None:
         """``turn``; before an answer, with the lines for what the run had settled rightly and without proof. None where
         no line that was read is one: the answer would be right by luck."""
-        if turn.answer is None or point.task.environment == "graph":
+        if turn.answer is None:
+            return turn
+        if any(_is_wrong(state, point.task, unknown) for unknown in state.values):
+            return None
+        if point.task.environment == "graph":
             return turn
         view = EvidenceView(point.task, point.history)
         told = " ".join([*state.seen.thoughts, turn.thought or ""])
@@ -191,6 +195,12 @@ def _doubtful(state: State, task: Task, unknown: int) -> bool:
     texts = [fold(said.text) for document in seen.documents.values() for said in document.sentences()]
     stated = any(fold(hop.evidence.quote) in text for hop in hops for text in texts if fold(hop.evidence.quote))
     return stated or value.document in (seen.listed or seen.documents)
+
+
+def _is_wrong(state: State, task: Task, unknown: int) -> bool:
+    """Whether something was settled as what is not on the walk: what is answered then may be right by luck alone."""
+    hops = [hop for clue, hop in _behind(task) if state.reading.clues[clue].target == unknown]
+    return bool(hops) and not any(_means(hop, state.values[unknown]) for hop in hops)
 
 
 def _mend_sets(state: State, task: Task, planner: SetQuestions) -> bool:

@@ -184,7 +184,7 @@ class CrossChecking(PageReader):
                 if led and all(self.chooser.denies(number, sentence) for number in led):
                     continue
                 whole = quotable(sentence.text) and sentence.text.endswith((".", "!", "?"))  # and no title
-                if whole and any(other and other in sentence.text for other in others - {value.name}):
+                if whole and any(other and holds(sentence.text, other) for other in others - {value.name}):
                     self.thoughts.add("verified_says", quote=sentence.text)
                     return
         last = self.seen.finds[-1] if self.seen.finds else None
