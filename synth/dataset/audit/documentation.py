@@ -161,7 +161,15 @@ class Documentation:
 
 
 def _words(text: str) -> set[str]:
-    """Words that say something, without the ending that a verb or a plural has."""
-    return {
-        word.removesuffix("s") for word in re.findall(r"\w+", text.casefold()) if word not in _SMALL and len(word) > 1
-    }
+    """Words that say something, without the ending that a verb or a plural has: "performed" and "performs" say the
+    same, as "verify" and "verifies" do."""
+    words = re.findall(r"\w+", text.casefold())
+    return {_bare(word) for word in words if word not in _SMALL and len(word) > 1}
+
+
+def _bare(word: str) -> str:
+    if re.fullmatch(r"\w{2,}ie[sd]", word):
+        return f"{word[:-3]}y"
+    if re.fullmatch(r"[a-z]{3,}ed", word):
+        return re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", word[:-2])
+    return word.removesuffix("s").removesuffix("e") if len(word) > 3 else word.removesuffix("s")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from synth.dataset.audit import documentation
 from synth.identity import derive_generator
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Walk
@@ -258,3 +259,17 @@ def test_things_are_hardly_sought_by_their_type(relation: str, rank: str) -> Non
         cue="has type string",
     )
     assert rank_of_walk(Walk(shape="composition", hops=(hop,))) == rank
+
+
+@pytest.mark.parametrize(
+    ("cue", "quote"),
+    [
+        ("performs checks of the shirts", "Checks of the shirts are performed by washd(8)."),
+        ("verifies the sheets", "wash --all   # verify the sheets"),
+        ("provides the tubs", "The tubs are provided by washd(8)."),
+        ("stops the wheel", "The wheel is stopped by washd(8)."),
+    ],
+)
+def test_the_audit_reads_a_verb_in_each_of_its_forms(cue: str, quote: str) -> None:
+    assert documentation._words(cue) <= documentation._words(quote)
+    assert not documentation._words(cue) <= documentation._words("The shirts of the hotel.")
