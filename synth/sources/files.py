@@ -8,7 +8,7 @@ import stat
 
 from synth.schemas.rejections import Reason
 
-__all__ = ["leads_out", "refusal"]
+__all__ = ["is_folder", "leads_out", "refusal"]
 
 
 def leads_out(root: str, path: str) -> bool:
@@ -18,6 +18,14 @@ def leads_out(root: str, path: str) -> bool:
         return False
     real, home = os.path.realpath(full), os.path.realpath(root)
     return os.path.commonpath([real, home]) != home
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder or leads to one; False for links that lead in circles."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def refusal(root: str, path: str) -> tuple[Reason, str] | None:

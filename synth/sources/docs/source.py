@@ -24,12 +24,13 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.sources.docs.boilerplate import edge_lines, is_menu, shape_of
 from synth.sources.docs.decode import NotTextError, decode
+from synth.sources.docs.forms import other_form
 from synth.sources.docs.hrefs import MARKDOWN, MISSING, Hrefs
 from synth.sources.docs.html import parse_html
 from synth.sources.docs.manuals import spelt_title
 from synth.sources.docs.markdown import parse_markdown
 from synth.sources.docs.page import MalformedError, Parsed, sections_of, without_spans
-from synth.sources.files import leads_out, refusal
+from synth.sources.files import is_folder, leads_out, refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 
 __all__ = ["DocsConfig", "DocsSource", "content_digest"]
@@ -53,6 +54,9 @@ _INDEX_SHARE = 0.5
 """A page whose visible characters stand in links to this share or more is an index: nothing is stated on it."""
 
 
+_PAGES = ("*.html", "*.htm", "*.xhtml", "*.md", "*.markdown")
+
+
 class DocsConfig(Described):
     """What to read and how."""
 
@@ -62,7 +66,7 @@ class DocsConfig(Described):
     """The folder. Ids are relative to it."""
     name: str = Field(default="docs", min_length=1)
     """Name of the source, on every document."""
-    pattern: tuple[str, ...] = ("*.html", "*.htm", "*.xhtml", "*.md", "*.markdown")
+    pattern: tuple[str, ...] = _PAGES
     """Shell patterns of the files to read, matched against the name and against the path relative to the root."""
     exclude: tuple[str, ...] = ()
     """Shell patterns of files to leave out, matched in the same way."""
@@ -97,7 +101,7 @@ class DocsSource:
             raise InputError("no folder was given", where=where, mend="give the folder of pages with --source")
         if not os.path.exists(self._root):
             raise InputError(
-                f"there is no folder {config.path!r}", where=where, mend="give an existing folder as --source"
+                f"there is no folder {config.path!r}", where=where, mend="give an existing one as --source"
             )
         if not os.path.isdir(self._root):
             raise InputError(f"{config.path!r} is a file, not a folder", where=where, mend="give the folder it lies in")
@@ -105,15 +109,21 @@ class DocsSource:
             os.listdir(self._root)
         except OSError as error:
             raise InputError(f"can't list {config.path!r}: {error.strerror}", where=where) from error
+        self._foreign: dict[str, str] = {}
         found = sorted(self._walk(), key=lambda path: (document_id(path), path))
         if not found:
             wanted = " ".join(config.pattern)
-            raise InputError(f"no file under {config.path!r} matches {wanted}", where=where, mend="set source.pattern")
+            held = [
+                f"{count} of its files are {form}" for form, count in Counter(self._foreign.values()).most_common(1)
+            ]
+            mend = next(iter(held), "set source.pattern")
+            raise InputError(f"no file under {config.path!r} matches {wanted}", where=where, mend=mend)
         self.files: list[str] = found
         """Paths relative to the root, '/'-separated, as the file system spells them, in the order of their ids."""
         self._first: dict[str, str] = {}
         for path in found:
             self._first.setdefault(document_id(path), path)
+        self.files += sorted(self._foreign)
         self._hrefs = Hrefs(self._root, self._first)
         self._twins: dict[str, str] | None = None
         self.missing_links = 0
@@ -134,15 +144,20 @@ class DocsSource:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(path)
-                elif leads_out(self._root, path) if _is_dir(entry) else self._wanted(path):
+                elif leads_out(self._root, path) if is_folder(entry) else self._wanted(path):
                     yield path
 
     def _wanted(self, path: str) -> bool:
+        """Whether the file is read. Documents in other forms are kept in mind."""
         name = posixpath.basename(path)
         forms = (name, name.lower(), path)
-        if not any(fnmatchcase(form, pattern) for form in forms for pattern in self.config.pattern):
+        if any(fnmatchcase(form, pattern) for form in forms for pattern in self.config.exclude):
             return False
-        return not any(fnmatchcase(form, pattern) for form in forms for pattern in self.config.exclude)
+        if any(fnmatchcase(form, pattern) for form in forms for pattern in self.config.pattern):
+            return True
+        if self.config.pattern == _PAGES and (form := other_form(name)) is not None:
+            self._foreign[path] = form
+        return False
 
     def digest(self) -> str:
         """sha256 (64 hex) over the relative paths and the contents of all files; what can't be read counts as such."""
@@ -165,6 +180,8 @@ class DocsSource:
 
     def _read(self, path: str) -> Document | Rejection:
         name = document_id(path)
+        if path in self._foreign:
+            return self._rejection(path, Reason.UNREADABLE, self._foreign[path])
         if path != self._first[name]:
             return self._rejection(path, Reason.DUPLICATE_ID, f"{_printable(self._first[name])!r} has the same id")
         full = os.path.join(self._root, path)
@@ -373,13 +390,6 @@ def document_id(path: str) -> str:
 
 def _printable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", errors="backslashreplace")
-
-
-def _is_dir(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 def _named(parsed: Parsed) -> str:

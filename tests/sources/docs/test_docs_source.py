@@ -163,6 +163,9 @@ def test_every_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
             "large.html": page("x" * 5000),
             "deep.html": "<div>" * 6000,
             "notes.txt": "not of the pattern",
+            "guide.rst": "Guide\n=====\n",
+            "tool.8.gz": b"a manual page",
+            "libtool.so.6": b"a library",
         },
     )
     (tmp_path / "broken.html").symlink_to(tmp_path / "nowhere")
@@ -185,9 +188,22 @@ def test_every_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
         "broken.html": Reason.UNREADABLE,
         "self.html": Reason.UNREADABLE,
         "fifo.html": Reason.UNREADABLE,
+        "guide.rst": Reason.UNREADABLE,
+        "tool.8.gz": Reason.UNREADABLE,
     }
     assert {name: rejected[name] for name in expected} == expected
     assert rejected.get("fault.html", Reason.OUTSIDE) == Reason.OUTSIDE
+
+
+def test_documents_in_other_forms_are_told_how_to_become_pages(tmp_path: Path) -> None:
+    config = write(tmp_path, {"guide.rst": "Guide\n=====\n", "more/part.rst": "Part\n====\n", "tool.8": ".TH TOOL 8"})
+    with pytest.raises(InputError, match=r"2 of its files are reStructuredText: make pages of it \(sphinx-build"):
+        read_all(config)
+    (tmp_path / "notes.md").write_text("# Notes\n\nGood text.\n")
+    documents, rejected = read_all(config)
+    assert (set(documents), set(rejected)) == ({"notes.md"}, {"guide.rst", "more/part.rst", "tool.8"})
+    documents, rejected = read_all(config.model_copy(update={"exclude": ("*.rst", "tool*")}))
+    assert (set(documents), rejected) == ({"notes.md"}, {})
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads what nobody may read")
