@@ -27,7 +27,7 @@ class ReadTriples(ShardStage[Any]):
     """A shard for every few thousand entities. Row i of ``documents`` is the page of entity i."""
 
     name = "read_triples"
-    version = 26
+    version = 27
     config_type: ClassVar[type[Any]] = ReadTriplesConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "entities": Entity, "edges": Edge}
     libraries = ("polars",)
@@ -58,5 +58,5 @@ class ReadTables(ReadTriples):
     """The same for tables: an entity for each row, and for each thing that a column names."""
 
     name = "read_tables"
-    version = 24
+    version = 25
     config_type = ReadTablesConfig

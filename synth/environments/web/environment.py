@@ -76,7 +76,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "35"
+    version: ClassVar[str] = "36"
 
     def __init__(self, config: WebConfig) -> None:
         """

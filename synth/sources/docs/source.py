@@ -100,9 +100,7 @@ class DocsSource:
         if not config.path:
             raise InputError("no folder was given", where=where, mend="give the folder of pages with --source")
         if not os.path.exists(self._root):
-            raise InputError(
-                f"there is no folder {config.path!r}", where=where, mend="give an existing one as --source"
-            )
+            raise InputError(f"there is no folder {config.path!r}", where=where, mend="give one that is there")
         if not os.path.isdir(self._root):
             raise InputError(f"{config.path!r} is a file, not a folder", where=where, mend="give the folder it lies in")
         try:
