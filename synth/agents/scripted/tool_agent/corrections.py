@@ -13,6 +13,7 @@ from synth.agents.scripted.tool_agent.narration import LONGEST, shown_values
 from synth.agents.scripted.tool_agent.progress import Progress
 from synth.environments.contract import ToolCall
 from synth.schemas.plans import PlannedCall
+from synth.text.inflection import article
 from synth.text.lists import listed
 from synth.text.words import FUNCTION_WORDS
 
@@ -138,8 +139,8 @@ def _deed(tool: str) -> str:
     verb, _, thing = tool.partition("_")
     if not thing or thing in FUNCTION_WORDS or thing in _ADVERBS:
         return tool.replace("_", " ")
-    article = "" if thing.endswith("s") else "an " if thing[0] in "aeiou" else "a "
-    return f"{verb} {article}{thing.replace('_', ' ')}"
+    one = "" if thing.endswith("s") else f"{article(thing)} "
+    return f"{verb} {one}{thing.replace('_', ' ')}"
 
 
 def _in_common(wanted: Mapping[str, Any], made: Mapping[str, Any]) -> int:
