@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 _ROLE = re.compile(r"the \w+(?: \w+)?(?: of the \w+)?")
 """A role that a person holds in something else: "the director", "the head coach"."""
+_LONG_NAME = re.compile(r" (?:and|in) |\)$|^(?:The )?\w+s of |^The .*s$")
+"""Names that take no "'s": "Lamps (1904 film)", "The Harvest and the Lanterns", "Questions of Mera"."""
 _CLAUSE_WORDS = (" that ", " which ", " whose ", " where ", " who ")
 
 
@@ -98,7 +100,7 @@ def choose(rng: np.random.Generator, options: Sequence[T]) -> T:
 def _fill(template: str, known: Phrase) -> str | None:
     """The template with its slot filled, or None when the phrase is too heavy for the place of the slot."""
     if "{x's}" in template:
-        plain = known.weight == NAME and not known.text.endswith(")")  # not "Lamps (1904 film)'s director"
+        plain = known.weight == NAME and not _LONG_NAME.search(strip_marks(known.text))
         return template.replace("{x's}", possessive(known.text)) if plain else None
     final = template.rstrip("?").endswith("{x}")
     if known.weight > NOMINAL and not final:

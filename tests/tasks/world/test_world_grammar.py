@@ -242,3 +242,20 @@ def test_lexicon_knows_what_question_words_speak_of() -> None:
     assert set().union(*lexicon.values()) == set(WORDS.wordings)
     assert "the" not in lexicon
     assert "x" not in lexicon
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        ("Tarn Vale", True),
+        ("University of Vale", True),
+        ("Lamps (1904 film)", False),
+        ("The Harvest and the Lanterns", False),
+        ("Questions of Mera", False),
+        ("The Bears", False),
+    ],
+)
+def test_long_titles_take_no_possessive(name: str, takes: bool) -> None:
+    link = Link(0, WORDS.wordings["author"], True, WORDS.noun("person"), name)
+    ways = [phrase.text for way in noun_phrases(link, Phrase(name), "author") for phrase in way]
+    assert any("'s" in text or "s' " in text for text in ways) == takes, ways
