@@ -12,7 +12,7 @@ from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.grounding.said import says
 from synth.agents.plan_view import Made, PlanView, plan_of
 from synth.agents.scripted.phrases import PHRASES, TEMPLATES
-from synth.agents.scripted.tool_agent.details import details_of, marks_of, only_called, today_in
+from synth.agents.scripted.tool_agent.details import as_it_stands, details_of, marks_of, only_called, today_in
 from synth.agents.scripted.tool_agent.narration import answer_line, is_clause, shown_values
 from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
@@ -199,7 +199,14 @@ def test_no_choice_is_told_of_where_there_was_none(count: int) -> None:
         )
         found.say_line(flights[0])
         said.add(says(("p_line_only",), found.thoughts.text()) is not None)
+        assert found.is_alone(flights[0]) is (count == 1)
     assert said == {count == 1}
+
+
+def test_a_payee_that_was_found_alone_is_called_the_only_one() -> None:
+    found = builder(step("find_payee", "1 payee fits:\nPY9405: Saltbox Kitchen, usual category Household"))
+    assert found.is_alone("PY9405: Saltbox Kitchen, usual category Household")
+    assert not found.is_alone("PY9405: Saltbox Bakery")
 
 
 def test_who_has_made_a_change_does_not_speak_of_the_time_before_any() -> None:
@@ -207,3 +214,25 @@ def test_who_has_made_a_change_does_not_speak_of_the_time_before_any() -> None:
     for intent in (one for one in TEMPLATES if one.startswith("p_") and one not in at_first):
         early = [phrase for phrase in PHRASES[intent] if re.search(r"\b[Bb]efore I (?:change|do) anything\b", phrase)]
         assert not early, intent
+
+
+def test_of_what_something_holds_only_the_last_figure_is_told() -> None:
+    told = [
+        "TX1: -$74.80 with Penrose on 2031-03-11 in Dentist. Blue card now holds -$714.92.",
+        "TR1: $5.00 went from Everyday (now $95.00) to Rainy day (now $25.00).",
+        "Piano lessons holds $70.00 of $600.00.",
+        "TX2: -$44.80 with Saltbox on 2031-03-07 in Gifts. Blue card now holds -$759.72.",
+        "TX3: -$5.00 with Saltbox on 2031-03-07 in Gifts. Everyday now holds $90.00.",
+        "Piano lessons holds $90.00 of $600.00.",
+    ]
+    assert as_it_stands(told) == [
+        "TX1: -$74.80 with Penrose on 2031-03-11 in Dentist.",
+        "TR1: $5.00 went from Everyday to Rainy day (now $25.00).",
+        *told[3:],
+    ]
+
+
+def test_an_amount_that_was_spent_is_read_off_its_own_line() -> None:
+    rows = "2030-09, 3 categories:\nDentist (K143): -$223.34\nInternet (K816): -$23.34\nPhone (K438): -$22.00"
+    seen = ToolResult(call_id="c", name="spending_by_category", content=rows)
+    assert answer_line("What did Internet come to?", "$23.34", [seen]) == "Internet (K816): -$23.34"

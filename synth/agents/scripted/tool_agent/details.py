@@ -12,7 +12,17 @@ from synth.environments.contract import ToolResult
 from synth.schemas.plans import Given, UserFact
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["answers", "as_quoted", "coded", "details_of", "marks_of", "only_called", "today_in", "untold_given"]
+__all__ = [
+    "answers",
+    "as_it_stands",
+    "as_quoted",
+    "coded",
+    "details_of",
+    "marks_of",
+    "only_called",
+    "today_in",
+    "untold_given",
+]
 
 _MARKS = 3
 """Details by which a line is said to be the one that is meant."""
@@ -149,3 +159,35 @@ def untold_given(view: PlanView, line: str) -> Given | None:
     calls = (*view.plan.calls, *view.plan.attempts)
     every = [given for call in calls for given in call.given.values() if given.told and line in given.words]
     return next((given for given in every if not view.is_told(given)), None)
+
+
+_HOLDS = re.compile(r"^(?P<who>[^$]+?) (?:now )?holds -?\$\d")
+_LEFT = re.compile(r"(?<=from |..to )(?P<who>[^()$]+?) \(now -?\$[\d,.]+\)")
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+
+
+def as_it_stands(told: Sequence[str]) -> list[str]:
+    """What changes said, in order, without what they said of how much something holds where a later one says how much
+    it holds by then."""
+    known: set[str] = set()
+    kept: list[str] = []
+    for text in reversed(told):
+        named: set[str] = set()
+
+        def unless_known(found: re.Match[str], named: set[str] = named) -> str:
+            named.add(found["who"])
+            return found["who"] if found["who"] in known else found.group()
+
+        sentences = []
+        for sentence in _SENTENCE.split(text):
+            held = _HOLDS.match(sentence)
+            if held is None:
+                sentences.append(_LEFT.sub(unless_known, sentence))
+                continue
+            named.add(held["who"])
+            if held["who"] not in known:
+                sentences.append(sentence)
+        known |= named
+        if sentences:
+            kept.append(" ".join(sentences))
+    return kept[::-1]

@@ -38,13 +38,20 @@ class Grounds(Corrections):
 
     def say_line(self, line: str) -> None:
         """Quote a line that was read, now and then with what kind of thing the look-up was for."""
-        held = [(call.name, result) for _, call, result in reversed(self.view.made) if line in result.content]
-        tool = held[0][0] if held else ""
+        tool, _ = self._held(line)
         kind = "" if self.draw(0.4) else looked_up(tool)
         intent = "p_line" if not kind else "p_line_among" if listed_kind(tool) else "p_line_of"
-        # No choice is told of where there was none.
-        only = bool(listed_kind(tool)) and lists_one(held[0][1])
-        self.thoughts.add("p_line_only" if only else intent, line=line, kind=kind)
+        self.thoughts.add("p_line_only" if self.is_alone(line) else intent, line=line, kind=kind)
+
+    def _held(self, line: str) -> tuple[str, ToolResult | None]:
+        """The latest tool that showed a line, and its observation."""
+        made = ((call.name, result) for _, call, result in reversed(self.view.made) if line in result.content)
+        return next(made, ("", None))
+
+    def is_alone(self, line: str) -> bool:
+        """Whether a line is all that its list holds: no choice is told of where there was none."""
+        tool, result = self._held(line)
+        return result is not None and bool(listed_kind(tool) or tool.startswith("find_")) and lists_one(result)
 
     def _grounds_of(self, number: int, arguments: dict[str, Any]) -> Sequence[Ground]:
         """The rules that are kept before a planned change, with what was read for them: those of the plan, for who

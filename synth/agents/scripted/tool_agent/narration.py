@@ -264,7 +264,9 @@ def answer_line(question: str, answer: str, results: Sequence[ToolResult]) -> st
     begun = _beginnings(question)
     for result in reversed(results):
         lines = [line.strip().removeprefix("- ").rstrip(".") for line in result.content.split("\n")]
-        holding = [line for line in lines if stands_in("", answer, line) is not None and not line.endswith(":")]
+        # What was spent stands below zero in a list, and is told without the sign.
+        forms = (answer, f"-{answer}") if answer.startswith("$") else (answer,)
+        holding = [one for one in lines if not one.endswith(":") and any(stands_in("", f, one) for f in forms)]
         if not holding and answer.isdecimal() and stands_in("", answer, lines[0]) is not None:
             holding = [lines[0].rstrip(":")]  # how many there are stands above a list
         told = [one for one in (_cut(line, answer) for line in holding) if len(one) <= LONGEST and '"' not in one]

@@ -164,6 +164,7 @@ class Reasons(Grounds):
             said = is_clause(header) and self.draw(0.5)
             self.thoughts.add("p_among" if said else "p_one_of", header=header)
         fits = bool(details) and not any(detail in line for detail in details if self.draw(0.35))
+        fits = fits and not self.is_alone(line)
         if fits and self.draw(0.4):
             self.thoughts.add("p_line_fits", line=line, details=listed(details))
             return

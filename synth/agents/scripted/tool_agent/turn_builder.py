@@ -11,7 +11,7 @@ from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.plan_view import ASK, PlanView, value_at
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.scripted.tool_agent.details import as_quoted
+from synth.agents.scripted.tool_agent.details import as_it_stands, as_quoted
 from synth.agents.scripted.tool_agent.narration import answer_line, ended, said_by, shown_values, things_of
 from synth.agents.scripted.tool_agent.page_deeds import page_deeds
 from synth.agents.scripted.tool_agent.reasons import Reasons
@@ -238,7 +238,7 @@ class TurnBuilder(Reasons):
             key = (call.name, own) if own is not None else (str(at),)
             found.pop(key, None)
             found[key] = said
-        return list(found.values())
+        return as_it_stands(list(found.values()))
 
     def _with_grounds(self, rule: str) -> str:
         """A rule and what was found that it is about, for the user."""
