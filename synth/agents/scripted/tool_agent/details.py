@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from synth.agents.grounding.written import relative_forms, written_forms
@@ -172,22 +172,17 @@ def as_it_stands(told: Sequence[str]) -> list[str]:
     known: set[str] = set()
     kept: list[str] = []
     for text in reversed(told):
-        named: set[str] = set()
-
-        def unless_known(found: re.Match[str], named: set[str] = named) -> str:
-            named.add(found["who"])
-            return found["who"] if found["who"] in known else found.group()
-
-        sentences = []
-        for sentence in _SENTENCE.split(text):
-            held = _HOLDS.match(sentence)
-            if held is None:
-                sentences.append(_LEFT.sub(unless_known, sentence))
-                continue
-            named.add(held["who"])
-            if held["who"] not in known:
-                sentences.append(sentence)
-        known |= named
-        if sentences:
-            kept.append(" ".join(sentences))
+        sentences = [_still(sentence, known) for sentence in _SENTENCE.split(text)]
+        held = [_HOLDS.match(sentence) for sentence in _SENTENCE.split(text)]
+        known |= {found["who"] for found in (*_LEFT.finditer(text), *held) if found is not None}
+        if any(sentences):
+            kept.append(" ".join(filter(None, sentences)))
     return kept[::-1]
+
+
+def _still(sentence: str, known: Collection[str]) -> str:
+    """A sentence without what those hold of whom that is ``known`` from later; empty where nothing is left."""
+    held = _HOLDS.match(sentence)
+    if held is not None:
+        return "" if held["who"] in known else sentence
+    return _LEFT.sub(lambda found: found["who"] if found["who"] in known else found.group(), sentence)
