@@ -17,6 +17,8 @@ from synth.annotate.critical.plan_turns import plan_turns
 from synth.environments.app.environment import open_app
 from synth.environments.contract import ToolCall
 from synth.exploration.app.deciding import seen_by
+from synth.exploration.app.requests import AppRequests
+from synth.exploration.app.walking import Walker
 from synth.identity import derive_generator
 from synth.prompting import load_prompt
 from synth.schemas.plans import Request, Twinned
@@ -166,3 +168,44 @@ def test_after_a_lost_connection_the_same_call_is_all_that_is_proposed() -> None
                 failed += 1
     assert failed > 3
     assert left < failed
+
+
+@pytest.mark.parametrize(
+    ("application", "tools", "rule"),
+    [
+        ("airline", ("book_reservation", "change_flight"), "Nobody is booked onto a flight that is cancelled."),
+        ("airline", ("change_flight",), "The new flight goes from and to the same airports as the old one."),
+        ("ledger", ("add_transaction",), "Transactions and transfers are entered on their day or later"),
+        ("ledger", ("clear_transaction",), "A transaction that is reconciled with a statement is not changed"),
+    ],
+)
+def test_what_a_rule_goes_by_is_compared_before_each_such_change(
+    application: str, tools: tuple[str, ...], rule: str
+) -> None:
+    made = [
+        call for task in tasks(application, 30) for call in plan_of(task).calls if call.changes and call.tool in tools
+    ]
+    kept = [ground for call in made for ground in call.grounds if ground.rule.startswith(rule)]
+    assert made
+    assert len(kept) >= len(made) // 2
+    assert all(ground.weighed for ground in kept)
+
+
+def test_nothing_is_put_towards_a_goal_that_money_was_just_taken_from() -> None:
+    place = environment("ledger")
+    requests = place.definition.requests
+    assert requests is not None
+    episode = place.reset(tasks("ledger", 1)[0])
+    try:
+        app = AppRequests(place)
+        walker = Walker(app, episode, app.speakers(episode)[0]["speaker"], derive_generator(1, "goal"))
+        taken = walker.step("release")
+        assert taken is not None
+        goal = {"goal_id": taken.row["goal_id"]}
+        added = walker.step("set_aside", goal)
+        assert added is not None
+        assert walker.ended([taken, added]) == "set_aside"
+        assert walker.ended([added, taken]) == "release"
+        assert walker.ended([taken]) is None
+    finally:
+        episode.close()

@@ -52,12 +52,20 @@ class Grounds:
 
     def _grounds(self, name: str, row: Values) -> tuple[Ground, ...]:
         """The written rules that are kept before an ask's call, each with what was looked up for it: the first, and of
-        the others those for which something was."""
+        the others those for which something was, or need be."""
         hidden = self.app.environment.rules.hidden
         written = [rule for rule in self.app.requests.asks[name].refused_by if rule not in hidden]
         every = [self._ground(name, row, rule, whole=rule == written[0]) for rule in written]
-        told = [(at, one) for at, one in enumerate(every) if not at or one.lines or one.nothing]
+        told = [
+            (at, one)
+            for at, one in enumerate(every)
+            if not at or one.lines or one.nothing or self._needs_no_look(name, written[at])
+        ]
         return tuple(one.model_copy(update={"weighed": self.weighed(row, written[at], holds=True)}) for at, one in told)
+
+    def _needs_no_look(self, name: str, rule: str) -> bool:
+        """Whether a rule is weighed by the request and the policy alone ("never in advance")."""
+        return rule in self.app.requests.weighs and not self.app.requests.asks[name].refused_by[rule]
 
     def _ground(self, name: str, row: Values, rule: str, *, stopped: bool = False, whole: bool = True) -> Ground:
         """What was looked up for one rule. ``whole``: where nothing stands of what it goes by, that nothing does is

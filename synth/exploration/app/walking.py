@@ -123,17 +123,19 @@ class Walker:
         )
 
     def ended(self, steps: Sequence[TriedCall]) -> str | None:
-        """The first ask that can't follow the earlier ``steps``: it ends what one of them was about, repeats one on the
-        same rows, or is about a row that this walk created. None if all can."""
+        """The first ask that can't follow the earlier ``steps``: it ends what one of them was about, is about what one
+        of them ended, repeats one on the same rows, or is about a row that this walk created. None if all can."""
         made = {(change.table, change.key[0]) for change in self.episode.changes() if change.before is None}
         about: set[tuple[str, Any]] = set()
+        over: set[tuple[str, Any]] = set()
         done: list[tuple[str, set[tuple[str, Any]]]] = []
         for step in steps:
             mine = self._refers(step.ask, step.row)
-            ends = self.app.requests.asks[step.ask].ends and mine & about
-            if ends or mine & made or (mine and (step.ask, mine) in done):
+            ends = self.app.requests.asks[step.ask].ends
+            if mine & (about if ends else over) or mine & made or (mine and (step.ask, mine) in done):
                 return step.ask
             about |= mine
+            over |= mine if ends else set()
             done.append((step.ask, mine))
         return None
 
