@@ -11,6 +11,7 @@ from graph_world import TaskWorld, graph_world, long_page_world, page_world, set
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.consistency import Flaw, inconsistencies
+from synth.agents.grounding.said import found_in, named_in
 from synth.agents.scripted.phrases import PHRASES, read_notes
 from synth.environments.contract import ToolCall, ToolResult
 
@@ -249,6 +250,10 @@ def stops_early(history: History) -> Iterator[History]:
     shown = [result.content for step in history for result in step.results]
     for turn, thought in thoughts(history):
         fits = [name for intent, name in read_notes(thought, shown) if intent == "confirm"]
+        earlier = [said for _, one in thoughts(history[: turn + 1]) for said in found_in("candidates", one)]
+        earlier += [said for _, one in thoughts(history[: turn + 1]) for said in found_in("g_candidates", one)]
+        # Others may have been shown by results, and stand on no list.
+        fits = [name for name in fits if any(named_in(one.group(), name) for one in earlier)]
         ways = (phrase.format(name=name) for name in fits for phrase in PHRASES["rest_too"])
         for at in (thought.find(words) for words in ways if words in thought):
             last = history[-1].turn

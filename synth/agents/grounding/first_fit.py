@@ -14,6 +14,10 @@ _CUT = "and others"
 """How a long list ends whose names were not all said."""
 _MOST = 8
 """Of a list that leaves more than so many, nobody is asked to read the rest."""
+_FEW_STARTS = 4
+"""As :data:`_MOST`, where each of them leads to a list of its own."""
+_LONG = 18
+"""Turns after which nobody is asked to begin with another of them."""
 
 
 def unread_rivals(run: SaidRun, turn: SaidTurn) -> Iterator[str]:
@@ -27,7 +31,7 @@ def unread_rivals(run: SaidRun, turn: SaidTurn) -> Iterator[str]:
     kinds = " ".join(found.group() for one in turns for found in found_in("of_kind", one.thought))
     for one in turns:
         after = [note for later in turns[one.number :] for note in later.notes]
-        confirmed = {name for intent, name in after if intent == "confirm"} - gone
+        confirmed = {name for note, name in after if note == "confirm"} - gone
         for said in (match.group() for intent in _SAID for match in found_in(intent, one.thought)):
             for names in run.listings(one):
                 named = [name for name in names if named_in(said, name)]
@@ -38,6 +42,18 @@ def unread_rivals(run: SaidRun, turn: SaidTurn) -> Iterator[str]:
                     left = [name for name in listed if name not in known and not named_in(kinds, name)]
                     left = [name for name in left if not named_in(run.question, name)]
                     yield from left if len(left) <= _MOST else ()
+                elif confirmed and turn.number < _LONG and listed in run.fans(one.number):
+                    yield from _unseen(run, one, listed, gone, kinds)
+
+
+def _unseen(run: SaidRun, turn: SaidTurn, listed: Sequence[str], gone: set[str], kinds: str) -> list[str]:
+    """Of a list from which one was taken on trust, to go on from, those of which nothing more was ever said."""
+    onward = {name for one in run.turns[turn.number :] for note, name in one.notes if note.startswith("candidate")}
+    if not (onward - gone) & set(listed):
+        return []
+    left = [name for name in listed if name not in gone | onward and not named_in(kinds, name)]
+    left = [name for name in left if not (named_in(run.question, name) or run.spoken_of(name, turn.number + 1))]
+    return left if len(left) <= _FEW_STARTS else []
 
 
 def _unshared(turns: Sequence[SaidTurn], listed: Sequence[str], right: set[str]) -> list[str]:

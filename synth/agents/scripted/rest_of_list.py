@@ -20,6 +20,10 @@ __all__ = ["RestOfList"]
 
 _MOST = 8
 """So many others are read; where more are left, none is."""
+_FEW_STARTS = 4
+"""So many others of an earlier part are followed: each leads to a list of its own."""
+_SPENT = 0.6
+"""Of its turns: who has made more of them begins with no other start."""
 _CUT = "and others"
 """How a long list ends whose names were not all said."""
 
@@ -30,6 +34,14 @@ class RestOfList(SetQuestions):
     @abstractmethod
     def rivals(self, number: int, value: Value) -> list[Value]:
         """What was listed for a clue beside ``value``, and is of its kind."""
+
+    def beside(self, number: int, value: Value) -> list[Value]:
+        """What results say of a clue beside ``value``, and no list names."""
+        return []
+
+    def is_ruled_out(self, number: int, rival: Value) -> bool:
+        """Whether a result shows that a rival fails: then it is said, and noted."""
+        return False
 
     @abstractmethod
     def looked_at(self, rival: Value) -> bool:
@@ -51,15 +63,78 @@ class RestOfList(SetQuestions):
                     continue
                 begun |= any(map(self.looked_at, left))
                 for rival in left if reads else filter(self.looked_at, left):
+                    if self.is_ruled_out(leading, rival):
+                        continue
                     need = self._try_rival(unknown, rival, [number for number in numbers if number != leading])
                     if need is not None:
                         needs.append(need)
                         first = first or value.name
-        if not needs or not reads:
+        if not reads:
+            return []
+        if not needs:
+            needs, first, begun = self._earlier()
+        if not needs:
             return []
         if not begun:
             self.thoughts.add("rest_too", name=first)
         return self._together(needs)
+
+    def _earlier(self) -> tuple[list[Need], str, bool]:
+        """As :meth:`_rest`, for what an earlier part took from its list on trust: nothing but what it leads to tells
+        whether it is right. The needs, what was taken, and whether others beside it were looked at before."""
+        for unknown, value in sorted(self.state.values.items()):
+            leading, onward = self._conditions(unknown), self._onward(unknown)
+            left = self._named_rivals(leading[0], value) if len(leading) == 1 and onward is not None else []
+            if onward is None or not 0 < len(left) <= _FEW_STARTS:
+                continue
+            begun = any(map(self.looked_at, left))
+            if not begun and self.seen.turns >= _SPENT * self.patience:
+                continue
+            needs = [need for rival in left for need in self._try_start(unknown, onward, rival)]
+            if needs:
+                return needs, value.name, begun
+        return [], "", False
+
+    def ahead(self, number: int, rival: Value) -> list[Value] | Need | None:
+        """Where a clue leads from ``rival``; what must be called first; None where that can't be told."""
+        return None
+
+    def _onward(self, unknown: int) -> int | None:
+        """The one clue that leads on from an unknown, where further conditions tell what is right of its far ends."""
+        onward = [n for n, clue in enumerate(self.state.reading.clues) if clue.source == unknown]
+        if len(onward) != 1 or self.state.reading.clues[onward[0]].every:
+            return None
+        target = self.state.reading.clues[onward[0]].target
+        return onward[0] if target in self.state.values and len(self._conditions(target)) > 1 else None
+
+    def _try_start(self, unknown: int, onward: int, rival: Value) -> list[Need]:
+        """Follow another start as if it had been taken: what must be called first, or nothing and it is said why it is
+        out, with all that it leads to."""
+        clue, kept = self.state.reading.clues[onward], self.state.values[unknown]
+        numbers = [number for number in self._conditions(clue.target) if number != onward]
+        self.state.values[unknown] = rival
+        try:
+            ends = self.ahead(onward, rival)
+            if ends is None or isinstance(ends, Need):
+                return [ends] if ends is not None else []
+            ours = {one.place or fold(one.name) for one in self.state.values.values()}
+            if len(ends) > _MOST or any((end.place or fold(end.name)) in ours for end in ends):
+                return []
+            left = [end for end in ends if not self.state.is_dismissed(onward, end.name, end.document)]
+            verdicts = [(end, self._fits(clue.target, end, numbers)) for end in left]
+        finally:
+            self.state.values[unknown] = kept
+        needs = [verdict for _, verdict in verdicts if isinstance(verdict, Need)]
+        for end, verdict in verdicts:
+            if verdict is False:
+                self.note("dismiss", end.name)
+        if not any(verdict for _, verdict in verdicts):
+            if ends:
+                self.thoughts.add("rest_used_up", name=rival.name)
+            else:
+                self._say_dead_end(clue, rival.name, tried=False)
+            self.note("dismiss", rival.name)
+        return needs
 
     def _conditions(self, unknown: int) -> list[int]:
         """The conditions on one thing, where all of them start from something that is known."""
@@ -78,11 +153,13 @@ class RestOfList(SetQuestions):
         ours |= {fold(clue.name) for clue in self.state.reading.clues}
         rivals = self.rivals(number, value)
         if not any(self.thoughts.told(rival.name) for rival in rivals):
-            return []
+            rivals = []
         for thought in (*self.seen.thoughts, self.thoughts.said):
             shared = says(("g_common",), thought)
             if shared is not None and named_in(shared.group(), value.name) and _CUT not in shared.group():
                 rivals = [rival for rival in rivals if named_in(shared.group(), rival.name)]
+        known = {rival.document for rival in rivals}
+        rivals += [one for one in self.beside(number, value) if one.document not in known]
         return [
             rival
             for rival in rivals
@@ -92,6 +169,15 @@ class RestOfList(SetQuestions):
     def _try_rival(self, unknown: int, rival: Value, numbers: Sequence[int]) -> Need | None:
         """Put a rival to the test of the other conditions, as if it had been taken: what must be called first, or None
         and it is said why it is out. Where it fits as well, nothing speaks against it, and nothing is said."""
+        verdict = self._fits(unknown, rival, numbers)
+        if isinstance(verdict, Need):
+            return verdict
+        if not verdict:
+            self.note("dismiss", rival.name)
+        return None
+
+    def _fits(self, unknown: int, rival: Value, numbers: Sequence[int]) -> Need | bool:
+        """Whether a rival meets these conditions: what must be called first, or the answer, and it is said why not."""
         kept = self.state.values[unknown]
         self.state.values[unknown] = rival
         try:
@@ -102,10 +188,7 @@ class RestOfList(SetQuestions):
                     return verdict
                 if not verdict:
                     self.fails(clue, self.source(clue)[0], rival)
-                    break
-            else:
-                return None
+                    return False
         finally:
             self.state.values[unknown] = kept
-        self.note("dismiss", rival.name)
-        return None
+        return True

@@ -41,10 +41,12 @@ def judge_document(view: EvidenceView, document: str) -> StepAssessment:
 
 
 def _listed_beside(view: EvidenceView, document: str) -> Hop | None:
-    """The hop whose target ``document`` was named beside, where a further condition tells which of them it is."""
+    """The hop whose target ``document`` was named beside, or is named beside on the page of another start, where a
+    further condition tells which of them it is."""
     passages = view.links.get(document, ())
     for number, hop in enumerate(view.task.walk.hops):
-        if _siblings(view.task, number) and _fits(document, hop) and any(_page_of(hop, one) for one in passages):
+        named = any(_page_of(hop, one) for one in passages) or _is_rival_page(view, number, passages)
+        if named and _is_tested(view.task, number) and _fits(document, hop):
             return hop
     return None
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from synth.agents.scripted.graph.narration import GraphNarration
 from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.options import of_other_kinds
 from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.seen import Far
 from synth.agents.scripted.state import Value
+from synth.agents.scripted.turn_planner import Need
 from synth.environments.shown import Listed
 
 __all__ = ["GraphRest"]
@@ -62,6 +66,23 @@ class GraphRest(GraphNarration):
 
     def looked_at(self, rival: Value) -> bool:
         return rival.place in self.seen.listed or any(entity == rival.place for entity, _ in self.seen.fans)
+
+    def ahead(self, number: int, rival: Value) -> list[Value] | Need | None:
+        if rival.place is None:
+            return None
+        if rival.place not in self.seen.listed:  # what one of a kind has, another may lack
+            return Need([("get_relations", {"entity": rival.place})], "g_relations", {"name": rival.name})
+        found = self.facts(number, rival.place, rival.name, source=True)
+        if isinstance(found, Need):
+            return found
+        taken = self.state.values[self.state.reading.clues[number].target]
+        others = of_other_kinds(taken.place, ((end.name, end.id) for end in found or ()), self.state.reading.question)
+        return [Value(end.name, end.id, self.seen.turns) for end in found or () if end.id and end.name not in others]
+
+    @abstractmethod
+    def facts(self, number: int, entity: str, name: str, *, source: bool) -> list[Far] | Need | None:
+        """The far ends by the relation of ``entity`` that a clue speaks of, all that are to be read of them; what must
+        be called first; None where the entity has no such relation."""
 
     def _starts(self, number: int, entity: str) -> bool:
         """Whether a condition starts from ``entity``."""

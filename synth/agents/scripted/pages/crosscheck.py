@@ -42,12 +42,22 @@ class CrossChecking(PageReader):
             }
         return list(found.values())
 
+    def beside(self, number: int, value: Value) -> list[Value]:
+        clue = self.state.reading.clues[number]
+        hits = {hit.document: hit for hit in self.seen.hits() if hit.document != value.document}
+        name = "" if clue.value or clue.described else self.source(clue)[0]
+        telling = [hit for hit in hits.values() if name and self.chooser.tells(number, name, hit)]
+        return [Value(short(hit.title), hit.document, value.turn) for hit in telling]
+
+    def is_ruled_out(self, number: int, rival: Value) -> bool:
+        return not self.looked_at(rival) and self.rule_out(number, rival.name, rival.document)
+
     def looked_at(self, rival: Value) -> bool:
         return rival.document in self.seen.documents
 
     def weigh(self, number: int, clue: Clue, rival: Value) -> Need | bool:
         page = self.seen.documents.get(rival.document or "")
-        if page is None and (clue.value or not self._rules_out(number, rival)):
+        if page is None:
             slots = {"name": rival.name, "titles": rival.name}
             return Need([("open", {"document": rival.place})], "rest_open", slots)
         name, place = self.source(clue)

@@ -295,8 +295,8 @@ class PageReader(Queries):
         page = self.seen.documents.get(value.document or "")
         if page is not None and page.unread is None and self.chooser.excludes(number, name, page):
             return False
-        if not clue.every and self._rules_out(number, value):
-            return False
+        if not clue.every and page is not None and self._rules_out(number, value):
+            return False  # a page names some of many: it tells nothing of one whose own page was not read
         sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()
