@@ -98,6 +98,7 @@ def register(
     """
     from prefect.client.orchestration import get_client
     from prefect.deployments.runner import DeploymentApplyError, RunnerDeployment
+    from prefect.exceptions import ObjectNotFound
     from prefect.schedules import Cron
     from prefect.settings import PREFECT_API_URL
     from prefect.types.entrypoint import EntrypointType
@@ -111,6 +112,11 @@ def register(
         if (down := client.api_healthcheck()) is not None:
             reason = str(down) or type(down).__name__
             raise BuildError(f"does not answer: {reason}", where=url, mend="is PREFECT_API_URL right?")
+        try:
+            client.read_work_pool(pool)  # where a deployment is replaced, the server fails on a pool that it lacks
+        except ObjectNotFound:
+            mend = f"make it: `prefect work-pool create --type process {pool}`"
+            raise InputError(f"the server has no work pool {pool!r}", where="--work-pool", mend=mend) from None
     prepared = api.prepare(request, progress="quiet")
     prepared.engine.close()
     name = name or prepared.recipe.name
@@ -129,10 +135,7 @@ def register(
     try:
         made.apply()
     except DeploymentApplyError as error:
-        if "work pool" not in str(error).lower():
-            raise BuildError(" ".join(str(error).split())[:300], where=url) from None
-        mend = f"make it: `prefect work-pool create --type process {pool}`"
-        raise InputError(f"the server has no work pool {pool!r}", where="--work-pool", mend=mend) from None
+        raise BuildError(" ".join(str(error).split())[:300], where=url) from None
     if announce:
         announce(f"deployed synth-build/{name} at {url}: `prefect deployment run synth-build/{name}` starts it")
 
