@@ -10,6 +10,7 @@ from synth.agents.grounding.written import relative_forms, written_forms
 from synth.agents.plan_view import PlanView
 from synth.environments.contract import ToolResult
 from synth.schemas.plans import Given, UserFact
+from synth.text.sentences import sentences
 from synth.text.words import FUNCTION_WORDS
 
 __all__ = [
@@ -163,7 +164,6 @@ def untold_given(view: PlanView, line: str) -> Given | None:
 
 _HOLDS = re.compile(r"^(?P<who>[^$]+?) (?:now )?holds -?\$\d")
 _LEFT = re.compile(r"(?<=from |..to )(?P<who>[^()$]+?) \(now -?\$[\d,.]+\)")
-_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
 def as_it_stands(told: Sequence[str]) -> list[str]:
@@ -172,11 +172,12 @@ def as_it_stands(told: Sequence[str]) -> list[str]:
     known: set[str] = set()
     kept: list[str] = []
     for text in reversed(told):
-        sentences = [_still(sentence, known) for sentence in _SENTENCE.split(text)]
-        held = [_HOLDS.match(sentence) for sentence in _SENTENCE.split(text)]
+        said = sentences(text, capital=True)
+        rest = [_still(sentence, known) for sentence in said]
+        held = [_HOLDS.match(sentence) for sentence in said]
         known |= {found["who"] for found in (*_LEFT.finditer(text), *held) if found is not None}
-        if any(sentences):
-            kept.append(" ".join(filter(None, sentences)))
+        if any(rest):
+            kept.append(" ".join(filter(None, rest)))
     return kept[::-1]
 
 
