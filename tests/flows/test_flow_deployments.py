@@ -22,6 +22,20 @@ pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def deploy_all(file: str, folder: Path, server: str) -> None:
+    """All deployments of a file, by Prefect's own command."""
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "prefect"), "--no-prompt", "deploy", "--prefect-file", file, "--all"],
+        cwd=folder,
+        env={**os.environ, "PREFECT_API_URL": server},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def deployment(name: str) -> Any:
     from prefect.client.orchestration import get_client
 
@@ -35,17 +49,7 @@ def test_prefect_deploys_from_the_file_in_flows(prefect_server: str) -> None:
 
     with get_client(sync_client=True) as client:
         client.create_work_pool(WorkPoolCreate(name="synth", type="process"))
-    prefect = str(Path(sys.executable).parent / "prefect")
-    done = subprocess.run(
-        [prefect, "--no-prompt", "deploy", "--prefect-file", "flows/prefect.yaml", "--all"],
-        cwd=ROOT,
-        env={**os.environ, "PREFECT_API_URL": prefect_server},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    deploy_all("flows/prefect.yaml", ROOT, prefect_server)
     made = deployment("synth-build/world-search-nightly")
     assert made.entrypoint == "synth.flows.build.build"
     assert made.parameters == {"dataset": "world-search", "tasks": 200}
@@ -81,16 +85,7 @@ def test_a_file_of_deployments_is_written_and_deployed(prefect_server: str, tmp_
     main([*main_line, "--tasks", "4", "--cron", "0 3 * * *"])
     main(["deploy", "graph-walk", *main_line[2:], "--tasks", "5"])
     main([*main_line, "--tasks", "6", "--cron", "0 4 * * *"])  # takes the place of the first
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "prefect"), "--no-prompt", "deploy", "--prefect-file", str(file), "--all"],
-        cwd=tmp_path,
-        env={**os.environ, "PREFECT_API_URL": prefect_server},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    deploy_all(str(file), tmp_path, prefect_server)
     nightly, by_hand = deployment("synth-build/world-search"), deployment("synth-build/graph-walk")
     assert (nightly.parameters["tasks"], by_hand.parameters["tasks"]) == (6, 5)
     assert [[s.schedule.cron for s in one.schedules] for one in (nightly, by_hand)] == [["0 4 * * *"], []]

@@ -13,11 +13,11 @@ _SAID = ("candidates", "g_candidates")
 _CUT = "and others"
 """How a long list ends whose names were not all said."""
 _MOST = 8
-"""Of a list that leaves more than so many, nobody is asked to read the rest."""
+"""A list that leaves more than this many names need not be read to its end."""
 _FEW_STARTS = 4
 """As :data:`_MOST`, where each of them leads to a list of its own."""
 _LONG = 18
-"""Turns after which nobody is asked to begin with another of them."""
+"""After this many turns a run need not start on another of them."""
 
 
 def unread_rivals(run: SaidRun, turn: SaidTurn) -> Iterator[str]:

@@ -61,7 +61,7 @@ def diligence(row: Task | TrajectoryRow, known: Known) -> Iterator[str]:
 
 @rule("tasks trajectories preferences", text=True)
 def corrections(row: Task | TrajectoryRow | PreferenceRow, known: Known) -> Iterator[str]:
-    """What a scripted expert prefers after a guessed id, or after a change that nobody asked for, says so."""
+    """After a guessed id, or a change the user never asked for, what a scripted expert prefers admits it."""
     plans = known.of(_Plans)
     if isinstance(row, TrajectoryRow):
         if row.task_id in plans.tasks and not row.success:

@@ -24,8 +24,8 @@ _ADVERBS = frozenset(("aside", "over"))
 _WORDS = 5
 """Words of a request that may stand for a value."""
 _REMARKS = 0.04
-"""Share of the look-ups before which an agent says that something is still open, whoever it is: words that only a
-corrected turn has would tell the better side of a pair."""
+"""Share of the look-ups before which any agent remarks that something is still open: if only corrected turns said so,
+the words alone would give away the better side of a pair."""
 
 
 class Corrections(Progress):
@@ -40,8 +40,8 @@ class Corrections(Progress):
     _corrected = False
 
     def say_amiss(self, planned: PlannedCall | None, arguments: Mapping[str, Any] | None) -> None:
-        """Name the latest mistake of the run that nothing was said of yet: another value than the one that is meant,
-        an id that nothing had shown, or a change that nobody asked for.
+        """Name the run's latest mistake that has not been mentioned yet: a value other than the one that is meant, a
+        guessed id, or a change the user never asked for.
 
         Args:
             planned: The call that is made now, if any, with its ``arguments``.
