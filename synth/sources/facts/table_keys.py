@@ -27,7 +27,7 @@ _CODE = 3
 has at least ``_MANY`` different values."""
 _MANY = 20
 _OF_FILES = frozenset("all data dataset table list export sample full raw clean cleaned final info records csv".split())
-"""What the name of a file ends in and its rows are not called."""
+"""Last words of file names that say nothing of the rows."""
 _OF_ANIMALS = frozenset(("sex", "gender"))
 _TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir|Rev|Capt|Col|Master|Herr|Frau|Mme|Mlle)\b\.?")
 _A_PERSON = re.compile(r"(?:er|or|ee|ist|ian|ant|ent|man|woman|person|mate|ete|child|pupil|guest|king|queen)$")

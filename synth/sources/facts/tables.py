@@ -45,7 +45,7 @@ class TablesConfig(FactsConfig):
     source: ClassVar[str] = "tables"
     unhashed: ClassVar[Mapping[str, str]] = dict.fromkeys(("path", "words"), LOCATION)
     path: str = ""
-    """CSV, TSV, JSONL or Parquet file with a line of headings, SQLite database, or folder of such files."""
+    """CSV, TSV, JSON, JSONL or Parquet file, SQLite database, or folder of such files."""
     tables: Mapping[str, TableKeys] = {}
     """What is known of a table, by its name: a file's name without its ending, or the table's name in its database."""
 
