@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -336,3 +339,17 @@ def test_a_machine_without_a_sandbox_is_told_in_one_line(monkeypatch: pytest.Mon
             find_sandbox()
     finally:
         find_sandbox.cache_clear()
+
+
+def test_a_python_that_lies_in_tmp_runs() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)  # for the user without rights under whom root's programs run
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        told = "from synth.environments.code.sandbox import find_sandbox as f; print(f().tool)"
+        done = subprocess.run(
+            [f"{folder}/bin/python", "-c", told],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+        )
+    assert done.stdout.strip() == find_sandbox().tool, done.stderr[-500:]

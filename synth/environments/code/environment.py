@@ -57,7 +57,7 @@ class CodeEnvironment(Environment):
     """A project and its tests. Shared by any number of episodes."""
 
     name: ClassVar[str] = "code"
-    version: ClassVar[str] = "14"
+    version: ClassVar[str] = "15"
 
     def __init__(
         self,

@@ -42,6 +42,9 @@ def build(root: str, shown: list[str], room: str) -> None:
     links = {path: os.readlink(path) for path, number in held if number is None}
     devices = [(name, os.open(f"/dev/{name}", os.O_PATH)) for name in ("null", "zero", "urandom", "random")]
     mount("tmpfs", root, "tmpfs", _NOSUID | _NODEV, "mode=755,size=1m")
+    for name in ("tmp", "repo"):  # before what is shown, which may lie in one of them: a checkout in /tmp
+        os.makedirs(f"{root}/{name}", exist_ok=True)
+        mount("tmpfs", f"{root}/{name}", "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={room},nr_inodes=8192")
     for path, number in held:
         below = root + path
         os.makedirs(os.path.dirname(below), exist_ok=True)
@@ -58,12 +61,9 @@ def build(root: str, shown: list[str], room: str) -> None:
     for name, number in devices:
         open(f"{root}/dev/{name}", "w").close()
         mount(f"/proc/self/fd/{number}", f"{root}/dev/{name}", None, _BIND)
-    for name in ("proc", "tmp", "repo"):
-        os.makedirs(f"{root}/{name}", exist_ok=True)
+    os.makedirs(f"{root}/proc", exist_ok=True)
     # Root of the machine, where it is root that runs this, owns the settings of the kernel: none can be written.
     mount("proc", f"{root}/proc", "proc", _NOSUID | _NODEV | _RDONLY)
-    for name in ("tmp", "repo"):
-        mount("tmpfs", f"{root}/{name}", "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={room},nr_inodes=8192")
     os.chdir(root)
     _LIBC.syscall(_PIVOT_ROOT[os.uname().machine], b".", b".")
     if _LIBC.umount2(b".", _DETACH):

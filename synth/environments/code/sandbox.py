@@ -141,9 +141,10 @@ class Sandbox:
         for path in _shown():
             link = Path(path).is_symlink()
             shown += ["--symlink", os.readlink(path), path] if link else ["--ro-bind", path, path]
-        room = ["--tmpfs", "/tmp", "--tmpfs", FOLDER, "--remount-ro", "/"]
+        room = ["--tmpfs", "/tmp", "--tmpfs", FOLDER]
         alone = ("--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL")
-        return [self.path, *alone, *shown, "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", *room]
+        system = ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--remount-ro", "/"]
+        return [self.path, *alone, *room, *shown, *system]  # what is shown may lie in /tmp
 
 
 _ENVIRONMENT = {
@@ -209,8 +210,10 @@ def find_sandbox() -> Sandbox:
             continue
         sandbox = Sandbox(tool, path)
         try:
-            if sandbox.run({}, [sys.executable, "-I", "-S", "-c", ""]).code == 0:
+            run = sandbox.run({}, [sys.executable, "-I", "-S", "-c", ""])
+            if run.code == 0:
                 return sandbox
+            tried.append(f"{tool}: {run.output.strip()[-200:]}")
         except InputError as error:
             tried.append(error.what)
     raise _unusable("; ".join(tried) or "neither bwrap nor unshare is installed")
