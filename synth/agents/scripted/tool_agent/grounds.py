@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from synth.agents.grounding.weighed import comparisons
+from synth.agents.grounding.weighed import comparisons, is_compared
 from synth.agents.plan_view import stands_in, value_at
 from synth.agents.scripted.tool_agent.corrections import Corrections
 from synth.agents.scripted.tool_agent.details import details_of, marks_of, today_in
@@ -96,6 +96,11 @@ class Grounds(Corrections):
         forbidden = Policed.of(self.task.details).forbidden
         if forbidden is not None and forbidden.weighed and self._seen(forbidden.evidence) == list(forbidden.evidence):
             self._say_comparisons([forbidden.weighed])
+
+    def _is_new(self, one: Ground) -> bool:
+        """Whether a rule was not compared with this row yet: the day of a second change, where no look is needed."""
+        told = " ".join(step.turn.thought or "" for step in self.history)
+        return bool(one.weighed) and not is_compared(one.weighed, told)
 
     def _say_comparisons(self, every: Sequence[Sequence[str]]) -> None:
         """One form of each that was seen in all its parts."""
