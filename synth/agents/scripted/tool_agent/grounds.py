@@ -97,7 +97,7 @@ class Grounds(Corrections):
         if forbidden is not None and forbidden.weighed and self._seen(forbidden.evidence) == list(forbidden.evidence):
             self._say_comparisons([forbidden.weighed])
 
-    def _is_new(self, one: Ground) -> bool:
+    def _uncompared(self, one: Ground) -> bool:
         """Whether a rule was not compared with this row yet: the day of a second change, where no look is needed."""
         told = " ".join(step.turn.thought or "" for step in self.history)
         return bool(one.weighed) and not is_compared(one.weighed, told)

@@ -356,7 +356,7 @@ class Reasons(Grounds):
         the user was asked whether to go on."""
         kept = [one for one in grounds if one.rule != forbids and not (agreed and self._is_said(one.rule))]
         # A rule that was told for another row is told again with what was read of this one.
-        new = [one for one in kept if one.lines or one.nothing or not self._is_said(one.rule) or self._is_new(one)]
+        new = [one for one in kept if one.lines or one.nothing or not self._is_said(one.rule) or self._uncompared(one)]
         rules = list(dict.fromkeys(ground.rule for ground in new))
         lines = list(dict.fromkeys(line for ground in kept for line in self._seen(ground.lines)))
         together = len(rules) == 1 and bool(lines) and lines == self._unsaid(lines) and self.draw(0.4)
