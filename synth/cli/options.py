@@ -68,7 +68,7 @@ SourceOption = Annotated[
     typer.Option(
         "--source",
         metavar="PATH",
-        help="Folder of HTML or Markdown; JSONL or Parquet documents; hf://datasets/OWNER/NAME; "
+        help="Folder of HTML, Markdown or reStructuredText; JSONL or Parquet documents; hf://datasets/OWNER/NAME; "
         "triples or tables (CSV, SQLite, ...). May lie in s3:// or other storage.",
     ),
 ]

@@ -45,7 +45,7 @@ class WorldSource(WorldConfig):
 
 
 class DocsSource(DocsConfig):
-    """A folder of HTML or Markdown with links."""
+    """A folder of HTML, Markdown or reStructuredText with links."""
 
     kind: Literal["docs"]
     distractors: DocumentDistractors = DocumentDistractors()

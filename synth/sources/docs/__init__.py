@@ -1,1 +1,1 @@
-"""A folder of HTML or Markdown with hyperlinks: documents, and the graph that they state."""
+"""A folder of HTML, Markdown or reStructuredText with hyperlinks: documents, and the graph that they state."""

@@ -7,7 +7,6 @@ import re
 __all__ = ["other_form"]
 
 _FORMS = {
-    re.compile(r".+\.rst"): "reStructuredText: make pages of it (sphinx-build -b html FOLDER PAGES) and give those",
     re.compile(r".+\.(?:adoc|asciidoc)"): "AsciiDoc: make pages of it (asciidoctor) and give those",
     re.compile(r".+\.texi(?:nfo)?"): "Texinfo: make pages of it (texi2any --html) and give those",
     re.compile(r".*[^\d.](?<!\.so)\.[1-8](?:\.gz)?"): (

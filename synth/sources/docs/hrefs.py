@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, starmap
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["MARKDOWN", "MISSING", "Hrefs"]
+__all__ = ["MARKDOWN", "MISSING", "RST", "Hrefs"]
 
 MARKDOWN = (".md", ".markdown", ".mkd")
+RST = (".rst", ".rest")
 
 MISSING = "\0missing"
 """In place of a fragment: the link points into the folder, at nothing."""
-_INDEXES = [(name, ending) for name in ("index", "_index") for ending in (".html", ".htm", ".md")]
+_INDEXES = [(name, ending) for name in ("index", "_index") for ending in (".html", ".htm", ".md", ".rst")]
 
 
 class Hrefs:
@@ -62,7 +63,7 @@ class Hrefs:
         if (found := self._file(f"{joined}/" if path.endswith("/") else joined, self._files)) is not None:
             return found, fragment
         extension = posixpath.splitext(joined)[1].lower()
-        if extension and extension not in (".html", ".htm", ".xhtml", *MARKDOWN):
+        if extension and extension not in (".html", ".htm", ".xhtml", *MARKDOWN, *RST):
             return None, None  # a picture, an archive, a source file: no page
         return None, MISSING
 
@@ -80,7 +81,7 @@ class Hrefs:
         tries = [joined]
         if path.endswith("/") or not extension or joined == ".":
             tries += [posixpath.normpath(posixpath.join(joined, index + ending)) for index, ending in _INDEXES]
-            tries += [joined + ending for ending in (".html", ".md")]
-        elif extension == ".html":
-            tries.append(stem + ".md")  # Markdown that is written for its rendered form
+            tries += [joined + ending for ending in (".html", ".md", ".rst")]
+        elif extension in (".html", ".rst"):
+            tries += [stem + ".md", stem + ".rst"]  # Markdown that is written for its rendered form
         return next(filter(None, map(files.get, tries)), None)

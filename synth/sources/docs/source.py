@@ -1,4 +1,4 @@
-"""A folder of HTML or Markdown files with hyperlinks, as documents."""
+"""A folder of HTML, Markdown or reStructuredText files with hyperlinks, as documents."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ from synth.schemas.row import Split
 from synth.sources.docs.boilerplate import edge_lines, is_menu, shape_of
 from synth.sources.docs.decode import NotTextError, decode
 from synth.sources.docs.forms import other_form
-from synth.sources.docs.hrefs import MARKDOWN, MISSING, Hrefs
-from synth.sources.docs.html import parse_html
+from synth.sources.docs.hrefs import MISSING, Hrefs
 from synth.sources.docs.manuals import spelt_title
-from synth.sources.docs.markdown import parse_markdown
 from synth.sources.docs.page import MalformedError, Parsed, sections_of, without_spans
+from synth.sources.docs.reader import Reader
 from synth.sources.files import is_folder, leads_out, refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 
@@ -54,7 +53,7 @@ _INDEX_SHARE = 0.5
 """A page whose visible characters stand in links to this share or more is an index: nothing is stated on it."""
 
 
-_PAGES = ("*.html", "*.htm", "*.xhtml", "*.md", "*.markdown")
+_PAGES = ("*.html", "*.htm", "*.xhtml", "*.md", "*.markdown", "*.rst")
 
 
 class DocsConfig(Described):
@@ -123,6 +122,7 @@ class DocsSource:
             self._first.setdefault(document_id(path), path)
         self.files += sorted(self._foreign)
         self._hrefs = Hrefs(self._root, self._first)
+        self._reader = Reader(self._root, self._first, config.max_bytes)
         self._twins: dict[str, str] | None = None
         self.missing_links = 0
         """Links dropped so far because they point into the folder at no page (a number for the report)."""
@@ -204,7 +204,7 @@ class DocsSource:
             return self._rejection(path, Reason.DUPLICATE_CONTENT, f"the same bytes as {_printable(twin)!r}")
         try:
             text = decode(data)
-            parsed = self._stripped(_parse(path, text))
+            parsed = self._stripped(self._reader.parse(path, text))
         except NotTextError as error:
             return self._rejection(path, Reason.NOT_TEXT, str(error))
         except MalformedError as error:
@@ -234,7 +234,7 @@ class DocsSource:
                 if refusal(self._root, path) is not None:
                     continue
                 with open(os.path.join(self._root, path), "rb") as file:
-                    parsed = _parse(path, decode(file.read(self.config.max_bytes)))
+                    parsed = self._reader.parse(path, decode(file.read(self.config.max_bytes)))
             except (OSError, NotTextError, MalformedError):
                 continue
             read += 1
@@ -375,10 +375,6 @@ class DocsSource:
 def content_digest(config: DocsConfig) -> str:
     """sha256 over relative paths and contents. Raises InputError (DocsSource)."""
     return DocsSource(config).digest()
-
-
-def _parse(path: str, text: str) -> Parsed:
-    return parse_markdown(text) if path.lower().endswith(MARKDOWN) else parse_html(text)
 
 
 def document_id(path: str) -> str:

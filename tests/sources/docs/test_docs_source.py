@@ -163,7 +163,7 @@ def test_every_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
             "large.html": page("x" * 5000),
             "deep.html": "<div>" * 6000,
             "notes.txt": "not of the pattern",
-            "guide.rst": "Guide\n=====\n",
+            "guide.adoc": "= Guide\n",
             "tool.8.gz": b"a manual page",
             "libtool.so.6": b"a library",
         },
@@ -188,7 +188,7 @@ def test_every_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
         "broken.html": Reason.UNREADABLE,
         "self.html": Reason.UNREADABLE,
         "fifo.html": Reason.UNREADABLE,
-        "guide.rst": Reason.UNREADABLE,
+        "guide.adoc": Reason.UNREADABLE,
         "tool.8.gz": Reason.UNREADABLE,
     }
     assert {name: rejected[name] for name in expected} == expected
@@ -196,13 +196,13 @@ def test_every_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_documents_in_other_forms_are_told_how_to_become_pages(tmp_path: Path) -> None:
-    config = write(tmp_path, {"guide.rst": "Guide\n=====\n", "more/part.rst": "Part\n====\n", "tool.8": ".TH TOOL 8"})
-    with pytest.raises(InputError, match=r"2 of its files are reStructuredText: make pages of it \(sphinx-build"):
+    config = write(tmp_path, {"guide.adoc": "= Guide\n", "more/part.adoc": "= Part\n", "tool.8": ".TH TOOL 8"})
+    with pytest.raises(InputError, match=r"2 of its files are AsciiDoc: make pages of it \(asciidoctor"):
         read_all(config)
     (tmp_path / "notes.md").write_text("# Notes\n\nGood text.\n")
     documents, rejected = read_all(config)
-    assert (set(documents), set(rejected)) == ({"notes.md"}, {"guide.rst", "more/part.rst", "tool.8"})
-    documents, rejected = read_all(config.model_copy(update={"exclude": ("*.rst", "tool*")}))
+    assert (set(documents), set(rejected)) == ({"notes.md"}, {"guide.adoc", "more/part.adoc", "tool.8"})
+    documents, rejected = read_all(config.model_copy(update={"exclude": ("*.adoc", "tool*")}))
     assert (set(documents), rejected) == ({"notes.md"}, {})
 
 
