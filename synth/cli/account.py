@@ -32,6 +32,14 @@ def account_json(account: Account | None) -> dict[str, Any] | None:
         "cost": float(from_nano(account.cost_exact)),
         "cost_unknown": float(from_nano(account.cost_unknown)),
         "overruns": account.overruns,
+        "batches": None
+        if account.batches is None
+        else {
+            "delivered": account.batches.delivered,
+            "cost": float(from_nano(account.batches.cost)),
+            "open": account.batches.open,
+            "cost_open": float(from_nano(account.batches.cost_open)),
+        },
     }
 
 
@@ -42,6 +50,12 @@ def account_text(account: Account) -> str:
     words += [f"{short(account.prompt_tokens)} prompt and {short(account.completion_tokens)} completion tokens"]
     cost, unknown = (float(from_nano(amount)) for amount in (account.cost_exact, account.cost_unknown))
     words += [f"cost {money(cost)}"] if cost or unknown else []
+    if account.batches is not None:
+        cost, reserved = (float(from_nano(one)) for one in (account.batches.cost, account.batches.cost_open))
+        words += [f"{account.batches.delivered:,} of the calls in batches" + (f" for {money(cost)}" if cost else "")]
+        if account.batches.open:
+            at_most = f" (at most {money(reserved)})" if reserved else ""
+            words += [f"{account.batches.open:,} calls in batches under way{at_most}"]
     if account.unknown:
         at_most = f"{short(account.tokens_unknown)} tokens" + (f", cost {money(unknown)}" if unknown else "")
         words += [f"{account.unknown:,} calls whose end is unknown (at most {at_most})"]
@@ -107,7 +121,7 @@ def _whole(pilot: Pilot) -> str:
     cost = sum(stage.cost.expected for stage in pilot.stages)
     words = f"in all about {short(calls)} calls, {short(tokens)} tokens" + (f", cost {money(cost)}" if cost else "")
     if pilot.seconds is None:
-        return f"{words}; time unknown: all calls of the pilot were in the store"
+        return f"{words}; time unknown: all calls of the pilot were in the store, or the build's go in batches"
     low, high = pilot.seconds
     unmeasured = [stage.label for stage in pilot.stages if stage.seconds is None]
     return (

@@ -37,17 +37,23 @@ def mock_endpoint(
         typer.Option(
             "--fault",
             metavar="KIND=SHARE",
-            help="What goes wrong how often: rate_limited=0.1, hang=0.01, torn_json, lost_calls, ..., or all=0.01. "
-            "Repeatable; a wrong name lists all.",
+            help="What goes wrong how often: rate_limited=0.1, hang=0.01, torn_json, lost_calls, batch_expired, ..., "
+            "or all=0.01 (without batches). Repeatable; a wrong name lists all.",
         ),
     ] = None,
+    batch_seconds: Annotated[
+        float, typer.Option("--batch-seconds", min=0, metavar="S", help="Seconds until a batch is through.")
+    ] = 10.0,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="What the faults are drawn with.")] = 0,
     key: Annotated[str | None, typer.Option("--require-key", metavar="KEY", help="Refuse who sends another.")] = None,
 ) -> None:
-    """Serve chat completions without a model: scripted agents, with faults on a plan. Ctrl-C or SIGTERM ends it."""
+    """Serve chat completions and batches without a model: scripted agents, with faults on a plan. Ctrl-C or SIGTERM
+    ends it."""
 
     players = cast.Cast(None if folder is None else reader.load(folder))
-    options = model.ServerOptions(port=port, latency=latency, faults=_faults(fault or [], seed), api_key=key)
+    options = model.ServerOptions(
+        port=port, latency=latency, batch_seconds=batch_seconds, faults=_faults(fault or [], seed), api_key=key
+    )
     server = model.ModelServer(players, options)
     try:
         server.start()
@@ -67,7 +73,9 @@ def mock_endpoint(
 
 def _faults(given: list[str], seed: int) -> model.Faults:
     kinds = {str(kind): kind for kind in model.FaultKind}
+    of_batches = {str(kind): kind for kind in model.BatchFault}
     rates: dict[model.FaultKind, float] = {}
+    batches: dict[model.BatchFault, float] = {}
     for text in given:
         name, _, share = text.partition("=")
         try:
@@ -76,13 +84,17 @@ def _faults(given: list[str], seed: int) -> model.Faults:
                 raise ValueError
         except ValueError:
             raise InputError(f"{text!r} is not KIND=SHARE", where="--fault", mend="write hang=0.05") from None
+        if name in of_batches:
+            batches[of_batches[name]] = rate
+            continue
         if name != "all" and name not in kinds:
-            raise InputError(f"there is no fault {name!r}", where="--fault", mend=f"one of all, {', '.join(kinds)}")
+            mend = f"one of all, {', '.join((*kinds, *of_batches))}"
+            raise InputError(f"there is no fault {name!r}", where="--fault", mend=mend)
         rates |= dict.fromkeys(kinds.values() if name == "all" else [kinds[name]], rate)
     for group in (model.TRANSPORT_FAULTS, model.CONTENT_FAULTS):
         if sum(rates.get(kind, 0.0) for kind in group) > 1:
             raise InputError("the shares sum to more than 1", where="--fault", mend="give smaller ones")
-    return model.Faults(seed=seed, rates=rates)
+    return model.Faults(seed=seed, rates=rates, batches=batches)
 
 
 def mock_hub(

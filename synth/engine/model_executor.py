@@ -15,6 +15,7 @@ from synth.errors import SynthError
 from synth.models.contract import BudgetReached, EndpointDown, Models
 from synth.models.statistics import HubStatistics
 from synth.schemas.reports import RunUse
+from synth.stages.contract import implementations
 from synth.store.calls_format import Account, from_nano
 from synth.store.claims import Claims
 
@@ -50,7 +51,7 @@ class ModelExecutor:
 
     Args:
         open_hub: Called once, when the first stage run needs a model.
-        in_flight: Rows that are worked on at once.
+        in_flight: Rows that are worked on at once; more where calls go in batches.
         grace: Seconds that rows in flight have to end when another one ended the run.
         shared: Other builds, here or elsewhere, may do some of the rows.
         max_cost: The caps that the hub keeps, for the progress to show; None = none.
@@ -108,14 +109,19 @@ class ModelExecutor:
         )
 
     def _spent(self) -> str:
-        if self._hub is None or (self._max_cost is None and self._max_tokens is None):
+        if self._hub is None:
             return ""
+        batches = self._hub.statistics().batches
+        done, calls = sum(batch.done for batch in batches), sum(batch.calls for batch in batches)
+        waits = f"{done:,} of {calls:,} calls in batches are through" if batches else ""
+        if self._max_cost is None and self._max_tokens is None:
+            return waits
         account, words = self._hub.account(), []
         if self._max_cost is not None:
             words.append(f"{money(float(from_nano(account.cost_bound)))} of {money(self._max_cost)}")
         if self._max_tokens is not None:
             words.append(f"{short(account.tokens_spent)} of {short(self._max_tokens)} tokens")
-        return f"spent {', '.join(words)}"
+        return f"spent {', '.join(words)}" + (f", {waits}" if waits else "")
 
     def latency(self) -> float | None:
         """Seconds from sending a call to its reply, the median by role, weighted by calls; None = none was sent."""
@@ -148,7 +154,7 @@ class ModelExecutor:
             work,
             tasks,
             counting,
-            in_flight=self.in_flight,
+            in_flight=self._rows_of(work),
             grace=self._grace,
             tell=meter.tell,
             note=note,
@@ -160,6 +166,11 @@ class ModelExecutor:
         except (BudgetReached, EndpointDown) as error:
             total = sum(task.units for task in tasks)
             raise _with_what_is_finished(error, work.label, counting.units_done, total) from error
+
+    def _rows_of(self, work: Work) -> int:
+        """Rows of ``work`` at once: as many as a batch takes, where its calls go in batches."""
+        batches = [one.runtime.batch for _, one in implementations(work.config) if one.model is not None]
+        return max([self.in_flight, *(batch.calls for batch in batches if batch is not None)])
 
     def stop(self) -> bool:
         """From another thread: ask what :meth:`run` does to end. At first calls that are out have the grace to end, the

@@ -40,7 +40,7 @@ class CallsNow:
     use: RunUse
     """So far in this run."""
     spent: str = ""
-    """Of the caps, over all runs: ``spent 0.52 of 1.00``; empty without a cap."""
+    """Of the caps, over all runs: ``spent 0.52 of 1.00``, and how batches under way are going; mostly empty."""
 
     @property
     def line(self) -> str:

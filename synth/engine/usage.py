@@ -112,13 +112,16 @@ def model_uses(numbers: Mapping[str, Fraction], config: StageConfig) -> tuple[Mo
         if name.startswith(_PREFIX + "\t"):
             _, role, model, count = name.split("\t")
             found.setdefault((role, model), {})[count] = int(number)
-    prices = {(_role_of(field, one), str(one.model)): one.runtime.price for field, one in implementations(config)}
+    prices = {
+        (_role_of(field, one), str(one.model)): PriceTable(one.runtime.price, one.runtime.price_share)
+        for field, one in implementations(config)
+    }
     return tuple(
-        ModelUse(role=role, model=model, **counts, cost=_cost(counts, prices.get((role, model), Price())))
+        ModelUse(role=role, model=model, **counts, cost=_cost(counts, prices.get((role, model), PriceTable(Price()))))
         for (role, model), counts in sorted(found.items())
     )
 
 
-def _cost(counts: Mapping[str, int], price: Price) -> float:
+def _cost(counts: Mapping[str, int], price: PriceTable) -> float:
     usage = Usage(**{name: counts[name] for name in ("prompt_tokens", "cached_tokens", "completion_tokens")})
-    return float(from_nano(PriceTable(price).cost(usage)))
+    return float(from_nano(price.cost(usage)))

@@ -7,6 +7,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any
 
 from synth.models import bridge
@@ -32,10 +33,50 @@ from synth.models.statistics import Tally
 from synth.models.transport import Response, TransportFailed
 from synth.store.calls import CallStore, CapReached, Outcome, TokenCount
 
-__all__ = ["Attempts", "BoundModel", "stored_reply"]
+__all__ = ["Attempts", "BoundModel", "Reading", "read_response", "stored_reply"]
 
 _KEPT_OF_MALFORMED = 65_536
 """Bytes of a body that is not an answer."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a response to a call comes to: a reply, or what is the matter."""
+
+    reply: ChatReply | None = None
+    trouble: Trouble | None = None
+    """None exactly when there is a reply."""
+    usage: Usage | None = None
+    """None when the server gave none, or one that can't be true."""
+    body: bytes | None = None
+    """What is stored of it."""
+    reason: str | None = None
+    """Why ``body`` must not be served."""
+
+
+def read_response(response: Response, key: str, request: ChatRequest | None, *, longest_wait: float) -> Reading:
+    """The response to the call ``key``. ``request`` None: it is not at hand any more, and the usage is checked by the
+    reply alone."""
+
+    def trouble(status: int, detail: bytes) -> Reading:
+        return Reading(trouble=trouble_of(status, response.headers, detail, longest_wait=longest_wait))
+
+    if response.status != 200:
+        return trouble(response.status, response.body)
+    try:
+        reply = parse_chat(response.body, key)
+    except ServerSaysError as error:
+        return trouble(error.status, error.detail.encode())
+    except MalformedReply as malformed:
+        usage = malformed.usage
+        if usage is not None and too_few(usage, request, None):
+            usage = None
+        found = Trouble(FailureKind.MALFORMED, malformed.detail, costs=True)
+        return Reading(None, found, usage, response.body[:_KEPT_OF_MALFORMED], found.kind.value)
+    usage = reply.usage
+    if usage is not None and too_few(usage, request, reply):
+        usage = None
+    return Reading(reply, None, usage, to_store(response.body), None if is_result(reply) else _why_not(reply))
 
 
 class BoundModel(Model):
@@ -58,6 +99,7 @@ class BoundModel(Model):
         self.patience = patience
         self.endpoints = endpoints
         self.prices = PriceTable(runtime.price)
+        self.batch_prices = PriceTable(runtime.price, runtime.price_share)
         self.tally = tally
         self.server = server
         self._complete = complete
@@ -79,6 +121,11 @@ class Attempts:
         self._nonce = hashlib.sha256(f"{os.getpid()} {time.time_ns()}".encode()).hexdigest()[:10]
         self._made = 0
 
+    def name(self, request: ChatRequest, digits: int) -> str:
+        """A request id that was never used, with so much of the sample in it."""
+        self._made += 1
+        return f"{request.key[:16]}-{_header_safe(request.sample)[:digits]}-{self._nonce}{self._made:x}"
+
     async def make(
         self, model: BoundModel, request: ChatRequest, body: bytes, bound: Bound, replica: Replica
     ) -> ChatReply | Trouble:
@@ -89,8 +136,7 @@ class Attempts:
         """
         if self._home.leaving():
             raise HomeGone
-        self._made += 1
-        ident = f"{request.key[:16]}-{_header_safe(request.sample)[:8]}-{self._nonce}{self._made:x}"
+        ident = self.name(request, 8)
         try:
             elsewhere = await self._calls.begin(
                 ident, request.key, self._account, model.tally.role, tokens=bound.tokens, cost=bound.cost
@@ -134,26 +180,13 @@ class Attempts:
         self, model: BoundModel, request: ChatRequest, ident: str, bound: Bound, response: Response
     ) -> ChatReply | Trouble:
         """Book and store what came."""
-        if response.status != 200:
-            return await self._lost(model, ident, bound, self._trouble(model, response.status, response))
-        try:
-            reply = parse_chat(response.body, request.key)
-        except ServerSaysError as error:
-            return await self._lost(model, ident, bound, self._trouble(model, error.status, response, error.detail))
-        except MalformedReply as malformed:
-            trouble = Trouble(FailureKind.MALFORMED, malformed.detail, costs=True)
-            usage = malformed.usage
-            if usage is not None and too_few(usage, request, None):
-                usage = None
-            return await self._lost(model, ident, bound, trouble, usage, response.body[:_KEPT_OF_MALFORMED])
-        usage = reply.usage
-        if usage is not None and too_few(usage, request, reply):
-            usage = None
-        reason = None if is_result(reply) else _why_not(reply)
-        body = to_store(response.body)
-        served = await self._book(model, ident, bound, usage, body, reason)
-        if served is None or served == body:
-            return plausible(reply, request, bound)
+        found = read_response(response, request.key, request, longest_wait=model.patience.longest_wait)
+        if found.reply is None:
+            assert found.trouble is not None
+            return await self._lost(model, ident, bound, found.trouble, found.usage, found.body)
+        served = await self._book(model, ident, bound, found.usage, found.body, found.reason)
+        if served is None or served == found.body:
+            return plausible(found.reply, request, bound)
         return stored_reply(served, request, bound)
 
     async def _lost(
@@ -190,10 +223,6 @@ class Attempts:
             reply=body,
             reason=None if body is None else reason,
         )
-
-    def _trouble(self, model: BoundModel, status: int, response: Response, detail: str | None = None) -> Trouble:
-        body = response.body if detail is None else detail.encode()
-        return trouble_of(status, response.headers, body, longest_wait=model.patience.longest_wait)
 
 
 def stored_reply(body: bytes, request: ChatRequest, bound: Bound) -> ChatReply:

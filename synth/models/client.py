@@ -23,6 +23,7 @@ from types import TracebackType
 
 from synth.errors import InputError
 from synth.models.attempts import Attempts, BoundModel, stored_reply
+from synth.models.batches import Batches
 from synth.models.contract import (
     BudgetReached,
     CallFailed,
@@ -98,6 +99,7 @@ class ModelHub:
         self._redactor = Redactor(os.environ.get(name, "").strip() for name in _HUB_TOKENS)
         self._home = Home(self._moved, self._settled, self._redactor)
         self._attempts = Attempts(calls, account, self._home)
+        self._batches = Batches(calls, account, self._attempts, self._home)
 
     def bind(self, name: str, sampling: Sampling, runtime: Runtime) -> BoundModel:
         """The model ``name`` at the endpoints of ``runtime``.
@@ -138,6 +140,7 @@ class ModelHub:
                 )
                 for each in self._replicas.values()
             ),
+            batches=self._batches.statistics(),
         )
 
     @asynccontextmanager
@@ -196,6 +199,7 @@ class ModelHub:
         """The calls go on on another loop: nothing of the last one is left to wait for."""
         self._flights.clear()
         self._attempts.out.clear()
+        self._batches.moved()
         for replica in self._replicas.values():
             replica.pace.moved()
 
@@ -244,6 +248,9 @@ class ModelHub:
         if stored is not None:
             model.tally.from_store += 1
             return stored_reply(stored, request, bound)
+        batched = await self._batches.reply(model, request, body)
+        if batched is not None:
+            return batched
         loop = asyncio.get_running_loop()
         weight = 0
         number = 0

@@ -23,6 +23,7 @@ from synth.identity import IDENTITY_SCHEME, canonical_json
 from synth.schemas.row import JsonObject, NonEmpty, Row
 
 __all__ = [
+    "BatchOptions",
     "BudgetReached",
     "CallFailed",
     "ChatReply",
@@ -273,6 +274,28 @@ class ServeOptions(Row):
     """How often a server that died is started again, counted anew after each quiet hour."""
 
 
+class BatchOptions(Row):
+    """How calls go to a provider's batch endpoint, at a lower price and some time within a day."""
+
+    price: float = Field(default=0.5, ge=0, le=1)
+    """What a call in a batch costs, as a share of the role's price."""
+    window: NonEmpty = "24h"
+    """In which the provider is to be done with a batch; what it has not done by then goes into the next one."""
+    calls: int = Field(default=10_000, ge=1, le=50_000)
+    """Calls of one batch at most, and rows that a stage works on at once."""
+    least: int = Field(default=16, ge=1)
+    """Fewer calls than this are not worth a batch: they are made directly, at the full price."""
+    gather: float = Field(default=5.0, gt=0)
+    """Seconds without a new call after which those that came go as one batch."""
+    poll: float = Field(default=60.0, gt=0)
+    """Seconds between two looks at a batch."""
+    attempts: int = Field(default=3, ge=1)
+    """Batches that a call may be part of; then it is made directly."""
+    forget: tuple[NonEmpty, ...] = ()
+    """Batches under way (the provider's ids) that are given up: their calls are made again, and stay booked at what
+    they may have cost."""
+
+
 class Runtime(Row):
     """Where a model is and how it is called: no result depends on it, so no fingerprint holds it."""
 
@@ -293,6 +316,13 @@ class Runtime(Row):
     """What its calls are booked and shown under, within the account; empty = the model's name."""
     serve: ServeOptions | None = None
     """A vLLM server that we start ourselves, in place of ``endpoints``."""
+    batch: BatchOptions | None = None
+    """Calls that don't wait for one another go in batches."""
+
+    @property
+    def price_share(self) -> float:
+        """What its calls cost, as a share of ``price``."""
+        return 1.0 if self.batch is None else self.batch.price
 
 
 class Model(ABC):

@@ -80,20 +80,20 @@ class HttpClient:
     """Connections of one event loop. Made on that loop, closed on it. There are as many as there are calls at once.
 
     Args:
-        headers: sent with every request.
+        headers: sent with every request; a ``Content-Type`` of a request's own takes its place.
         idle_seconds: a connection that was not used for so long is closed.
         connect_seconds: a connection has to come about in so many.
     """
 
     def __init__(self, headers: Mapping[str, str], *, idle_seconds: float, connect_seconds: float) -> None:
         self._loop = asyncio.get_running_loop()
-        self._headers = _lines(headers)
+        self._headers = dict(headers)
         self._idle_seconds = idle_seconds
         self._connect_seconds = connect_seconds
         self._idle: dict[_Origin, deque[_Connection]] = {}
         self._connections: set[_Connection] = set()
         self._targets: dict[str, _Target] = {}
-        self._heads: dict[tuple[str, str], str] = {}
+        self._heads: dict[tuple[str, str, bool], str] = {}
         self._addresses: dict[tuple[str, int], tuple[float, asyncio.Task[list[Any]]]] = {}
         self._tls: ssl.SSLContext | None = None
         self._sweeper: asyncio.TimerHandle | None = None
@@ -123,10 +123,12 @@ class HttpClient:
         target = self._targets.get(url)
         if target is None:
             target = self._targets[url] = _target(url)
-        head = self._heads.get((method, url))
+        own_type = "Content-Type" in headers
+        head = self._heads.get((method, url, own_type))
         if head is None:
             start = f"{method} {target.path} HTTP/1.1\r\nHost: {target.host_header}\r\n"
-            head = self._heads[method, url] = start + self._headers
+            given = {name: value for name, value in self._headers.items() if not (own_type and name == "Content-Type")}
+            head = self._heads[method, url, own_type] = start + _lines(given)
         length = "" if body is None else f"Content-Length: {len(body)}\r\n"
         data = f"{head}{length}{_lines(headers)}\r\n".encode()
         connection = self._take(target.origin)

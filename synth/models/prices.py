@@ -45,12 +45,12 @@ class Bound:
 
 
 class PriceTable:
-    """A :class:`Price` in exact numbers."""
+    """A :class:`Price` in exact numbers; ``share``: what is paid of it."""
 
-    def __init__(self, price: Price) -> None:
+    def __init__(self, price: Price, share: float = 1.0) -> None:
         cached = price.prompt if price.cached is None else price.cached
         # Per million tokens -> nano-units per token: times 10^9 / 10^6. As whole numbers over one denominator.
-        rates = [Fraction(str(rate)) * 1000 for rate in (price.prompt, price.completion, cached)]
+        rates = [Fraction(str(rate)) * Fraction(str(share)) * 1000 for rate in (price.prompt, price.completion, cached)]
         self._unit = lcm(*(rate.denominator for rate in rates))
         self._prompt, self._completion, self._cached = (int(rate * self._unit) for rate in rates)
 
@@ -92,9 +92,10 @@ def too_many(usage: Usage, bound: Bound) -> bool:
     return usage.prompt_tokens + usage.completion_tokens > bound.tokens
 
 
-def too_few(usage: Usage, request: ChatRequest, reply: ChatReply | None) -> bool:
-    """Whether a server counted less than was sent to it, or came of it: by our own count, which is a lower bound."""
-    if usage.prompt_tokens * _CHARACTERS < max(1, _characters(request.messages)):
+def too_few(usage: Usage, request: ChatRequest | None, reply: ChatReply | None) -> bool:
+    """Whether a server counted less than was sent to it, or came of it: by our own count, which is a lower bound.
+    ``request`` None: what was sent is not known any more."""
+    if usage.prompt_tokens * _CHARACTERS < max(1, 0 if request is None else _characters(request.messages)):
         return True
     if reply is None:
         return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from synth.models.contract import FailureKind, Usage
 
-__all__ = ["EndpointStatistics", "HubStatistics", "RoleStatistics", "Tally"]
+__all__ = ["BatchStatistics", "EndpointStatistics", "HubStatistics", "RoleStatistics", "Tally"]
 
 _KEPT = 4096
 """Latencies that the quantiles look back on."""
@@ -51,9 +51,22 @@ class EndpointStatistics:
 
 
 @dataclass(frozen=True)
+class BatchStatistics:
+    """A batch that calls wait for."""
+
+    role: str
+    name: str
+    """The provider's id."""
+    calls: int
+    done: int
+    """As the provider last said."""
+
+
+@dataclass(frozen=True)
 class HubStatistics:
     roles: tuple[RoleStatistics, ...]
     endpoints: tuple[EndpointStatistics, ...]
+    batches: tuple[BatchStatistics, ...] = ()
 
 
 @dataclass

@@ -81,9 +81,17 @@ class Transport:
         """
         return await self._request(_Request("POST", url, headers, body, timeout, most, proxy))
 
-    async def get(self, url: str, headers: Mapping[str, str], *, timeout: float, proxy: str | None = None) -> Response:
-        """As :meth:`post`, without a body, for a small response."""
-        return await self._request(_Request("GET", url, headers, None, timeout, MOST_BYTES, proxy))
+    async def get(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        timeout: float,
+        most: int = MOST_BYTES,
+        proxy: str | None = None,
+    ) -> Response:
+        """As :meth:`post`, without a body; for a small response, unless ``most`` says otherwise."""
+        return await self._request(_Request("GET", url, headers, None, timeout, most, proxy))
 
     async def _request(self, request: _Request) -> Response:
         """What all text of a server comes through: no key is in it from here on."""
@@ -152,9 +160,14 @@ def _without_tokens(body: bytes) -> bytes:
     try:
         data: Any = json.loads(body)
     except (ValueError, RecursionError):
-        return body
+        lines = body.splitlines()  # of a batch: one object each
+        return b"\n".join(map(_without_tokens, lines)) if len(lines) > 1 else body
     if not isinstance(data, dict):
         return body
+    answer = data.get("response")
+    if isinstance(answer, dict) and isinstance(answer.get("body"), dict):
+        answer["body"] = json.loads(_without_tokens(json.dumps(answer["body"]).encode()))
+        return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
     choices = data.get("choices")
     for holder in (data, *(choices if isinstance(choices, list) else ())):
         for name in _TOKENS if isinstance(holder, dict) else ():

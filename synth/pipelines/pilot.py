@@ -53,7 +53,8 @@ class StageEstimate:
     cost: Estimate
     seconds: tuple[float, float] | None
     """Waiting alone, if as many calls are in flight as the build allows and the endpoint keeps its pace; and all of
-    it, if it goes on as the pilot went. None when every call of the pilot was in the store: no time was measured."""
+    it, if it goes on as the pilot went. None when every call of the pilot was in the store, or the build's calls go in
+    batches: no time was measured."""
     kept: bool
     """Whether the build uses the rows of the pilot as they are (their calls it finds in the store in any case)."""
 
@@ -191,6 +192,8 @@ def _seconds(
     if latency is None or sent.calls <= sent.from_store:
         return None
     runtimes = [one.runtime for _, one in implementations(node.config) if one.model is not None]
+    if any(runtime.batch is not None for runtime in runtimes):
+        return None  # the provider says when, and a pilot is too small for a batch
     slots = sum(runtime.concurrency * max(1, len(runtime.endpoints)) for runtime in runtimes)
     waiting = calls * latency / min(models.in_flight, rows, slots)
     return waiting, max(waiting, (report.seconds or 0.0) * rows / report.rows_in)

@@ -20,7 +20,7 @@ from synth.annotate.critical.scripted_expert import ExpertConfig
 from synth.annotate.labels.answer_probability import SENT
 from synth.errors import InputError
 from synth.models.asking import AskConfig
-from synth.models.contract import Limits, Patience, Price, Runtime, Sampling, ServeOptions
+from synth.models.contract import BatchOptions, Limits, Patience, Price, Runtime, Sampling, ServeOptions
 from synth.prompting import PromptRef, load_prompt
 from synth.redaction import password_of
 from synth.registry import factory_of
@@ -88,10 +88,17 @@ _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
 _ONLY_MODELS: tuple[RoleName, ...] = ("writer", "checker", "proposer")
 """Assistants without an embedded stand-in: without them, their job is not done."""
 
-PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "patience", "serve")
+BATCHED: tuple[RoleName, ...] = ("writer", "checker", "judge", "perturber")
+"""Whose calls may go in batches. A rollout asks for a turn when it has seen what came of the last: as many batches as
+turns, each up to a day."""
+
+PRIVATE = (
+    *("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "patience"),
+    *("serve", "batch"),
+)
 """Keys of a role that stay on this machine: where the model is and on which terms. No row depends on them."""
 _MODELS = ("openai", "vllm")
-_OF_MODELS = ("model", "base_url", "endpoints", "api_key_env", "serve")
+_OF_MODELS = ("model", "base_url", "endpoints", "api_key_env", "serve", "batch")
 
 
 class Role(Described):
@@ -131,6 +138,9 @@ class Role(Described):
     """How long an outage or a sustained rate limit is borne before the run ends, and how attempts are paced."""
     serve: ServeOptions | None = None
     """Of ``vllm`` without endpoints: how the server is started."""
+    batch: BatchOptions | None = None
+    """Of writer, checker, judge and perturber: their calls go to the endpoint's batches (``/v1/batches``), at half the
+    price and some time within a day. ``true`` = with the usual options."""
     options: dict[str, Any] = {}
     """Options of the backend (for ``scripted``: ``skill``; for models: ``strict``, ``send_reasoning``,
     ``check_calls``, ``correct``, and ``vision`` with ``pictures``: whether it is sent the last so many pictures)."""
@@ -142,6 +152,11 @@ class Role(Described):
             if not address.startswith(("http://", "https://")):
                 raise ValueError(f"{address!r} is not an address: write it as http://host:port/v1")
         return value
+
+    @field_validator("batch", mode="before")
+    @classmethod
+    def _usual(cls, value: Any) -> Any:
+        return {True: {}, False: None}[value] if isinstance(value, bool) else value
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -186,6 +201,13 @@ def check_role(role: RoleName, who: Role, *, plans: bool = False, code: bool = F
         _check_options(at, _ASSISTANTS.get(role, ModelConfig), who.options, hidden="mode")
     if who.serve is not None and (who.backend != "vllm" or who.addresses):
         raise ValueError(f"{at}.serve: only for the backend vllm without endpoints: those run already")
+    if who.batch is not None and role not in BATCHED:
+        raise ValueError(
+            f"{at}.batch: only for {', '.join(BATCHED[:-1])} and {BATCHED[-1]}: what {role} asks next depends on the "
+            "last reply, so each turn would wait for a batch of its own"
+        )
+    if who.batch is not None and not who.addresses:
+        raise ValueError(f"{at}.batch: name the endpoint of a provider that has batches; vLLM's own server has none")
     if who.backend == "vllm" and not who.addresses and who.serve is None:
         raise ValueError(
             f"{at}.endpoints: the backend vllm needs the address of a server, "
@@ -314,6 +336,7 @@ def _implementation(
         price=who.price,
         role=role,
         serve=who.serve,
+        batch=who.batch,
     )
     return Implementation(
         kind=who.backend,

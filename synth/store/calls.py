@@ -25,10 +25,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
+from synth.store.batches import BatchBook
 from synth.store.calls_database import BUSY_SECONDS, GIVE_UP_SECONDS, patiently
 from synth.store.calls_file import Attempt, CallFile, Settlement
 from synth.store.calls_format import (
@@ -41,6 +43,7 @@ from synth.store.calls_format import (
     encode,
     total,
 )
+from synth.store.calls_room import Room
 from synth.store.claims import Claims
 
 __all__ = ["Account", "CallStore", "CapReached", "IntentState", "Outcome", "TokenCount"]
@@ -74,6 +77,8 @@ class CallStore:
         self.claims = Claims(self._file)
         """Who of several builds does which rows."""
         self._caps: dict[str, tuple[int | None, int | None]] = {}
+        self.batches = BatchBook(self._file, self._caps)
+        """Calls that are under way in batches of a provider."""
         self._open: dict[str, Attempt] = {}
         self._names: set[str] = set()  # of begins that are queued, and of open intents
         self._begins: deque[_Begin] = deque()
@@ -193,7 +198,8 @@ class CallStore:
         Raises:
             StoreError: the file can't be read.
         """
-        return total(name, self.accounts())
+        with self._database.errors():
+            return replace(total(name, self._file.accounts()), batches=self.batches.totals(name))
 
     def accounts(self) -> tuple[Account, ...]:
         """Every (account, role), in order. Raises the same."""
@@ -310,7 +316,7 @@ class CallStore:
         begun: list[_Begin] = []
         waiting: deque[_Begin] = deque()
         over: list[tuple[_Begin, CapReached | bytes]] = []
-        rooms: dict[str, _Room] = {}
+        rooms: dict[str, Room] = {}
         if self._begins and not self._company:
             self._company = self._file.has_company()
         for attempt, done in self._begins:
@@ -327,7 +333,7 @@ class CallStore:
             attempt.caps = self._caps.get(attempt.account, (None, None))
             room = rooms.get(attempt.account)
             if room is None:
-                room = rooms[attempt.account] = _Room(attempt.caps, self._file, attempt.account)
+                room = rooms[attempt.account] = Room(attempt.caps, self._file, attempt.account)
             try:
                 (begun if room.take(attempt) else waiting).append((attempt, done))
             except CapReached as refusal:
@@ -352,40 +358,6 @@ class CallStore:
             self._names.discard(attempt.request_id)
             if not done.done():
                 done.set_exception(failure)
-
-
-class _Room:
-    """What is left of an account's caps, during one transaction."""
-
-    def __init__(self, caps: tuple[int | None, int | None], file: CallFile, account: str) -> None:
-        self._account = account
-        self._full = False
-        booked = file.booked(account) if caps != (None, None) else {}
-        units: tuple[Literal["cost", "tokens"], ...] = ("cost", "tokens")
-        self._caps = [(unit, cap, *booked[unit]) for unit, cap in zip(units, caps, strict=True) if cap is not None]
-        self._taken = {"cost": 0, "tokens": 0}
-
-    def take(self, attempt: Attempt) -> bool:
-        """Whether ``attempt`` fits now; if so, its room is taken. While one waits, none fits.
-
-        Raises:
-            CapReached: it can't ever fit: what is spent never becomes less.
-        """
-        wanted = {"cost": attempt.cost, "tokens": attempt.tokens}
-        for unit, cap, spent, _, stop in self._caps:
-            if stop is not None and cap <= stop:
-                raise CapReached(self._account, unit, cap, spent, wanted[unit], overrun=True)
-        if self._full:
-            return False
-        for unit, cap, spent, _, _ in self._caps:
-            if spent + wanted[unit] > cap:
-                raise CapReached(self._account, unit, cap, spent, wanted[unit])
-        self._full = any(
-            spent + reserved + self._taken[unit] + wanted[unit] > cap for unit, cap, spent, reserved, _ in self._caps
-        )
-        if not self._full:
-            self._taken = {name: taken + wanted[name] for name, taken in self._taken.items()}
-        return not self._full
 
 
 def _resolve(done: asyncio.Future[T], value: T) -> None:

@@ -7,6 +7,8 @@ keys       last 16 bytes of a call's key -> the reply that is served: of several
 stops      account -> caps under which a call used more than was reserved for it: nothing is sent until they are raised
 owners     who has open intents and claims: the name of a lock that its process holds while it lives
 work       rows of stages that several builds share: who is at one, and its record once it is done
+batches    what was uploaded as one file of calls: their intents have no owner but the batch (its id, negative), so they
+           stay open and reserved when the process that sent them ends
 
 Two of 10^9 hashes agree in 16 bytes with a chance of 10^-21, and then neither is served the other's reply: each reply
 carries a check sum of its whole key.
@@ -46,6 +48,8 @@ class Attempt:
     id: int = 0
     """Row of ``intents``, and of ``accounts``: once it is begun."""
     slot: int = 0
+    batch: int = 0
+    """Row of ``batches`` that it goes with; 0 = it is sent by itself."""
     caps: tuple[int | None, int | None] = (None, None)
     """On cost and tokens, when it was begun."""
 
@@ -142,6 +146,7 @@ class CallFile:
             self._count(slot, {**lost, "open": -calls, "tokens_open": -tokens, "cost_open": -cost})
         execute("UPDATE intents SET state = 'unknown' WHERE owner = ? AND state = 'open'", (owner,))
         execute("DELETE FROM work WHERE owner = ? AND record IS NULL", (owner,))
+        execute("UPDATE batches SET owner = NULL WHERE owner = ?", (owner,))
         execute("DELETE FROM owners WHERE id = ?", (owner,))
 
     def _count(self, slot: int, sums: dict[str, int]) -> None:
@@ -172,8 +177,11 @@ class CallFile:
             sums["cost_open"] += attempt.cost
         self.database.many(
             "INSERT INTO intents (id, request_id, key, account, owner, state, tokens_bound, cost_bound) "
-            f"VALUES (?, ?, ?, ?, {self.owner}, 'open', ?, ?)",
-            [(each.id, each.request_id, each.key, each.slot, each.tokens, each.cost) for each in attempts],
+            "VALUES (?, ?, ?, ?, ?, 'open', ?, ?)",
+            [
+                (each.id, each.request_id, each.key, each.slot, -each.batch or self.owner, each.tokens, each.cost)
+                for each in attempts
+            ],
         )
         for slot, sums in reserved.items():
             self._count(slot, sums)

@@ -25,6 +25,7 @@ __all__ = [
     "SHARED_TABLES",
     "TABLES",
     "Account",
+    "BatchTotals",
     "CapReached",
     "DamagedReply",
     "IntentState",
@@ -103,6 +104,20 @@ class IntentState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class BatchTotals:
+    """What an account has had in batches of a provider. Money in nano-units."""
+
+    delivered: int
+    """Calls."""
+    cost: int
+    """Of delivered calls exactly, and of unknown ones at most."""
+    open: int
+    """Calls under way."""
+    cost_open: int
+    """Reserved by them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """What an account has used, over all runs. Money in nano-units."""
 
@@ -127,6 +142,8 @@ class Account:
     cost_open: int = 0
     overruns: int = 0
     """Of ``unknown``: calls that used more than was reserved for them, by the server's count."""
+    batches: BatchTotals | None = None
+    """Of all these, what went in batches; None = nothing, or nobody asked."""
 
     @property
     def calls(self) -> int:
@@ -149,7 +166,7 @@ class Account:
         return self.cost_spent + self.cost_open
 
 
-COUNTERS = tuple(field.name for field in fields(Account) if field.name not in ("account", "role"))
+COUNTERS = tuple(field.name for field in fields(Account) if field.name not in ("account", "role", "batches"))
 
 
 def total(name: str, roles: Iterable[Account]) -> Account:
@@ -309,6 +326,10 @@ SHARED_TABLES = (
     "CREATE TABLE IF NOT EXISTS work (unit BLOB PRIMARY KEY, owner INTEGER NOT NULL, record BLOB)",
     "CREATE INDEX IF NOT EXISTS work_open ON work (owner) WHERE record IS NULL",
     "CREATE INDEX IF NOT EXISTS intents_keys ON intents (key) WHERE state = 'open'",
+    "CREATE TABLE IF NOT EXISTS batches (id INTEGER PRIMARY KEY, name TEXT NOT NULL, account TEXT NOT NULL, "
+    "role TEXT NOT NULL, endpoint TEXT NOT NULL, terms TEXT NOT NULL, remote TEXT, owner INTEGER, "
+    "calls INTEGER NOT NULL, open INTEGER NOT NULL, delivered INTEGER NOT NULL, cost INTEGER NOT NULL, "
+    "cost_open INTEGER NOT NULL)",
 )
 
 

@@ -16,6 +16,11 @@ from collections.abc import Callable
 __all__ = ["ACTIONS", "FAILPOINTS", "activate", "activate_once", "active", "failpoint"]
 
 FAILPOINTS: dict[str, str] = {
+    "batch.begun": "The calls of a batch are reserved, nothing was sent.",
+    "batch.collected": "Some replies of a batch are stored, the others not yet.",
+    "batch.created": "The provider has the batch, its id is not stored.",
+    "batch.noted": "The batch's id is stored, nothing was asked about it.",
+    "batch.uploaded": "The provider has the file of calls, and no batch of it.",
     "dataset.file.written": "A file of rows of the dataset is written and synced under its temporary name.",
     "engine.row.processed": "A row's outcome is known and not yet in the journal.",
     "engine.shard.computed": "A shard's rows are in memory and nothing of it is on disk.",

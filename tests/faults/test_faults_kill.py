@@ -21,8 +21,9 @@ pytestmark = pytest.mark.thorough
 
 KILLED = -signal.SIGKILL
 
-# `dataset.` and `publish.` come after the engine: tests of the whole product kill there (test_faults_product.py).
-AFTER = ("dataset.", "publish.")
+# `dataset.` and `publish.` come after the engine: tests of the whole product kill there (test_faults_product.py); those
+# of batches are tried with a provider (test_models_batches_killed.py).
+AFTER = ("batch.", "dataset.", "publish.")
 BUILDING = sorted(name for name in FAILPOINTS if not name.startswith(AFTER) and name != "journal.repaired")
 # A view of toy questions has no arrays; the failpoint is there for the day that one has.
 BUILDING.remove("store.view.array_written")

@@ -80,13 +80,14 @@ def replies(calls: CallStore | Path) -> list[StoredReply]:
         "WHERE ?1 IS NULL ORDER BY replies.id",
         None,
     )
-    return [
-        StoredReply(
-            *(request_id, key.hex(), decode(key, body)),
-            None if answers else reason or "another reply to the same call came first",
-        )
-        for request_id, key, reason, body, answers in rows
-    ]
+    with sqlite_errors(_path(calls)):
+        return [
+            StoredReply(
+                *(request_id, key.hex(), decode(key, body)),
+                None if answers else reason or "another reply to the same call came first",
+            )
+            for request_id, key, reason, body, answers in rows
+        ]
 
 
 def served(calls: CallStore | Path) -> list[str]:
@@ -94,7 +95,11 @@ def served(calls: CallStore | Path) -> list[str]:
     return [reply.request_id for reply in replies(calls) if reply.reason is None]
 
 
+def _path(calls: CallStore | Path) -> Path:
+    return Path(calls.place) if isinstance(calls, CallStore) else calls
+
+
 def _rows(calls: CallStore | Path, query: str, account: str | None) -> Iterator[tuple[Any, ...]]:
-    path = Path(calls.place) if isinstance(calls, CallStore) else calls
+    path = _path(calls)
     with sqlite_errors(path), closing(sqlite3.connect(path)) as connection:
         yield from connection.execute(query, (account,)).fetchall()

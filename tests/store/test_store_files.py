@@ -174,11 +174,12 @@ def test_failpoints_in_the_code_are_those_in_the_table() -> None:
 
     import synth.dataset
     import synth.engine
+    import synth.models
     import synth.store
 
     text = "".join(
         path.read_text()
-        for package in (synth.store, synth.engine, synth.dataset)
+        for package in (synth.store, synth.engine, synth.dataset, synth.models)
         for path in Path(str(package.__file__)).parent.rglob("*.py")
     )
     named = set(re.findall(r'failpoint\("([a-z_.]+)"', text))

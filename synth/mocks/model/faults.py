@@ -19,7 +19,7 @@ from synth.identity import digest
 from synth.mocks.model.replies import Call, Reply, cut, tokens_of
 from synth.schemas.row import Row
 
-__all__ = ["CONTENT_FAULTS", "TRANSPORT_FAULTS", "FaultKind", "Faults", "spoil"]
+__all__ = ["CONTENT_FAULTS", "TRANSPORT_FAULTS", "BatchFault", "FaultKind", "Faults", "spoil"]
 
 
 class FaultKind(StrEnum):
@@ -67,6 +67,23 @@ class FaultKind(StrEnum):
     """The body has no ``usage``."""
 
 
+class BatchFault(StrEnum):
+    """What goes wrong with batches."""
+
+    SLOW = "batch_slow"
+    """It takes ten times as long."""
+    EXPIRED = "batch_expired"
+    """It ends with a half of its calls; the others are errors."""
+    LOST = "batch_lost"
+    """It is made, and the connection is reset before its id is told."""
+    OUT_OF_ORDER = "batch_out_of_order"
+    """Its replies come in another order."""
+    LINE_ERROR = "batch_line_error"
+    """A call is answered with 500."""
+    LINE_TWICE = "batch_line_twice"
+    """A reply comes twice."""
+
+
 TRANSPORT_FAULTS = tuple(FaultKind)[:11]
 CONTENT_FAULTS = tuple(FaultKind)[11:]
 
@@ -78,6 +95,8 @@ class Faults(Row):
     seed: int = 0
     rates: dict[FaultKind, Annotated[float, Field(ge=0, le=1)]] = {}
     """Share of the attempts (transport) or of the calls (content); each of the two sums to 1 at most."""
+    batches: dict[BatchFault, Annotated[float, Field(ge=0, le=1)]] = {}
+    """Share of the batches, or of their lines; each for itself."""
     retry_after: str = "1"
     """What ``Retry-After`` says: seconds or an HTTP date."""
     slow: float = Field(default=0.5, ge=0)
@@ -102,6 +121,10 @@ class Faults(Row):
     def content(self, call: str) -> FaultKind | None:
         """The fault of the reply to ``call``."""
         return self._draw(CONTENT_FAULTS, "content", call)
+
+    def of_batch(self, kind: BatchFault, *names: str | int) -> bool:
+        """Whether ``kind`` happens to a batch, or a line of one."""
+        return bool(self.batches) and _point(self.seed, kind, *names) < self.batches.get(kind, 0.0)
 
     def share(self, call: str) -> float:
         """A number in [0, 1) for ``call``: where it is cut."""

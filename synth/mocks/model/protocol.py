@@ -7,18 +7,21 @@ What is wrong is answered in the form that clients of the protocol know:
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["ProtocolError", "check_request", "prompt_tokens"]
+__all__ = ["ProtocolError", "call_of", "check_request", "most_tokens", "prompt_tokens"]
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _BYTES_PER_TOKEN = 4
 _PIXELS = 28
 _PNG = b"\x89PNG\r\n\x1a\n"
+_MOST_TOKENS = 1_000_000
+"""Of a reply that may be of any length."""
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -37,6 +40,16 @@ class ProtocolError(Exception):
         super().__init__(message)
         self.status = status
         self.body: dict[str, Any] = {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def most_tokens(wanted: Mapping[str, Any]) -> int:
+    """Of a reply to ``wanted``."""
+    return int(wanted.get("max_completion_tokens") or wanted.get("max_tokens") or _MOST_TOKENS)
+
+
+def call_of(sample: str | None, body: bytes) -> str:
+    """What is asked, as faults and the log know it: 16 hex digits."""
+    return hashlib.sha256(f"{sample}\n".encode() + body).hexdigest()[:16]
 
 
 def check_request(request: Any, *, strict_alternation: bool = False) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-import hashlib
 import json
 import socket
 import struct
@@ -19,10 +18,11 @@ from aiohttp import web
 from pydantic import NonNegativeFloat
 
 from synth.identity import digest
+from synth.mocks.model.batches import MockBatches
 from synth.mocks.model.faults import CONTENT_FAULTS, FaultKind, Faults, spoil
 from synth.mocks.model.log import DELIVERED, RequestLog
 from synth.mocks.model.players import Player
-from synth.mocks.model.protocol import ProtocolError, check_request, prompt_tokens
+from synth.mocks.model.protocol import ProtocolError, call_of, check_request, most_tokens, prompt_tokens
 from synth.mocks.model.replies import Reply, cut, render, tokens_of
 from synth.schemas.row import Row
 
@@ -30,8 +30,6 @@ __all__ = ["ModelServer", "ServerOptions"]
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of one request."""
-_MOST_TOKENS = 1_000_000
-"""Of a reply that may be of any length."""
 _DRIPS = 8
 _HTML = b"<!DOCTYPE html><html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>"
 
@@ -46,6 +44,8 @@ class ServerOptions(Row):
     faults: Faults = Faults()
     api_key: str | None = None
     """What ``Authorization: Bearer`` must hold; None = anything goes."""
+    batch_seconds: NonNegativeFloat = 0.0
+    """How long a batch takes."""
     strict_alternation: bool = False
     """Refuse two messages of one role in a row, as some chat templates do."""
 
@@ -72,6 +72,8 @@ class ModelServer:
         self.log = RequestLog()
         self.errors: list[Exception] = []
         """What players raised: mistakes of a test."""
+        self.batches = MockBatches(self)
+        """What was uploaded, and what became of it."""
         self._port = self.options.port
         self._attempts: Counter[str] = Counter()
         self._thread: threading.Thread | None = None
@@ -115,6 +117,7 @@ class ModelServer:
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=MOST_BYTES)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.add_routes(self.batches.routes())
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await runner.setup()
         try:
@@ -132,7 +135,7 @@ class ModelServer:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         sample = request.headers.get("X-Synth-Sample")
-        call = hashlib.sha256(f"{sample}\n".encode() + body).hexdigest()[:16]
+        call = call_of(sample, body)
         number = self.log.arrive(request.headers.get("X-Request-Id"), call, sample)
         exchange = _Exchange(self, request, number, call, sample)
         try:
@@ -144,7 +147,45 @@ class ModelServer:
             exchange.note("aborted")
             raise
 
-    def _player_of(self, model: str) -> Player:
+    def check_key(self, request: web.Request) -> None:
+        """
+        Raises:
+            ProtocolError: it holds another key than is wanted.
+        """
+        key = self.options.api_key
+        if key is not None and request.headers.get("Authorization", "") != f"Bearer {key}":
+            raise ProtocolError("Incorrect API key provided.", status=401, code="invalid_api_key")
+
+    def next_attempt(self, call: str) -> int:
+        """How many attempts at ``call`` were let in before this one."""
+        attempt = self._attempts[call]
+        self._attempts[call] += 1
+        return attempt
+
+    def answer(
+        self, reply: Reply, wanted: dict[str, Any], call: str, attempt: int, prompt: int, most: int
+    ) -> tuple[dict[str, Any], tuple[int, int], FaultKind | None]:
+        """(body, tokens used, fault of content) of what a player said. Whatever its transport does, a model says the
+        same in every attempt at a call."""
+        faults = self.options.faults
+        content = faults.content(call)
+        assert content is None or content in CONTENT_FAULTS
+        spoilt = None if content is None else spoil(reply, content, wanted, faults.share(call))
+        if spoilt is None:
+            content = None
+        reply = cut(reply if spoilt is None else spoilt, most)
+        body = render(
+            reply,
+            wanted,
+            name=f"chatcmpl-{call}-{attempt}",
+            digits=call,
+            created=int(time.time()),
+            prompt_tokens=prompt,
+            usage=content is not FaultKind.USAGE_MISSING,
+        )
+        return body, (prompt, len(tokens_of(reply))), content
+
+    def player_of(self, model: str) -> Player:
         player = self._player if self._players is None else self._players.get(model)
         if player is None:
             raise ProtocolError(
@@ -175,18 +216,16 @@ class _Exchange:
         server = self._server
         try:
             wanted = self._checked(body)
-            player = server._player_of(wanted["model"])
+            player = server.player_of(wanted["model"])
             prompt = prompt_tokens(len(body), wanted["messages"])
-            most = int(wanted.get("max_completion_tokens") or wanted.get("max_tokens") or _MOST_TOKENS)
+            most = most_tokens(wanted)
         except ProtocolError as error:
             return self._error("refused", error.status, error.body)
         return await self._let_in(wanted, player, prompt, most)
 
     def _checked(self, body: bytes) -> dict[str, Any]:
         options = self._server.options
-        key = self._request.headers.get("Authorization", "")
-        if options.api_key is not None and key != f"Bearer {options.api_key}":
-            raise ProtocolError("Incorrect API key provided.", status=401, code="invalid_api_key")
+        self._server.check_key(self._request)
         if self._request.content_type != "application/json":
             raise ProtocolError("The content type must be application/json.", status=415)
         try:
@@ -197,8 +236,7 @@ class _Exchange:
 
     async def _let_in(self, wanted: dict[str, Any], player: Player, prompt: int, most: int) -> web.StreamResponse:
         server, faults = self._server, self._server.options.faults
-        attempt = server._attempts[self._call]
-        server._attempts[self._call] += 1
+        attempt = server.next_attempt(self._call)
         self._facts["attempt"] = attempt
         fault = faults.transport(self._call, attempt)
         await asyncio.sleep(self._latency(attempt))
@@ -219,21 +257,9 @@ class _Exchange:
             server.errors.append(error)
             words = f"The player failed: {type(error).__name__}: {error}"
             return self._error("failed", 500, _error_body(words, "player_failed"))
-        # Whatever its transport does, the model says the same in every attempt at a call.
-        reply, content = self._spoilt(reply, faults.content(self._call), wanted)
+        answer, used, content = server.answer(reply, wanted, self._call, attempt, prompt, most)
         if content is not None and fault in (None, FaultKind.SLOW_BODY):
             self._facts["fault"] = content
-        reply = cut(reply, most)
-        used = (prompt, len(tokens_of(reply)))
-        answer = render(
-            reply,
-            wanted,
-            name=f"chatcmpl-{self._call}-{attempt}",
-            digits=self._call,
-            created=int(time.time()),
-            prompt_tokens=prompt,
-            usage=content is not FaultKind.USAGE_MISSING,
-        )
         return await self._send(answer, used, fault, content)
 
     def _latency(self, attempt: int) -> float:
@@ -242,15 +268,6 @@ class _Exchange:
             return latency
         low, high = latency
         return low + (high - low) * int(digest("latency", self._call, attempt)[:13], 16) / 16**13
-
-    def _spoilt(self, reply: Reply, kind: FaultKind | None, wanted: dict[str, Any]) -> tuple[Reply, FaultKind | None]:
-        if kind is None:
-            return reply, None
-        assert kind in CONTENT_FAULTS
-        spoilt = spoil(reply, kind, wanted, self._server.options.faults.share(self._call))
-        if spoilt is None:
-            return reply, None
-        return spoilt, kind
 
     async def _send(
         self, answer: dict[str, Any], used: tuple[int, int], fault: FaultKind | None, content: FaultKind | None
