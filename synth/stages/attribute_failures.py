@@ -28,7 +28,7 @@ class AttributeFailures(ShardStage[StageConfig]):
     Runs without a failed verdict are skipped."""
 
     name = "attribute_failures"
-    version = 5
+    version = 6
     config_type = StageConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories",)
     optional: ClassVar[tuple[str, ...]] = ("steps",)

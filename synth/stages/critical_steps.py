@@ -60,7 +60,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     """Every finished continuation is noted at once, so an interrupted search draws none of them again."""
 
     name = "critical_steps"
-    version = 33
+    version = 34
     config_type = CriticalStepsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {

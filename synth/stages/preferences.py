@@ -25,7 +25,7 @@ class Preferences(RowStage[PreferencesConfig, Task]):
     """Task by task, in the order in which the makers ran. Of equal pairs the first stays."""
 
     name = "preferences"
-    version = 7
+    version = 8
     config_type = PreferencesConfig
     reads = ("tasks",)
     gathers = ("pairs", "pair_notes")

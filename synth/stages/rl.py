@@ -39,7 +39,7 @@ class RlRows(RowStage[RlRowsConfig, Task]):
     """One row per task."""
 
     name = "rl"
-    version = 20
+    version = 21
     config_type = RlRowsConfig
     reads = ("tasks",)
     optional = ("policy_steps", "teacher_steps")

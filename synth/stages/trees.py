@@ -44,7 +44,7 @@ class Trees(RowStage[TreesConfig, TrajectoryRow]):
     """Gives every run back, and behind the first one of a task the branches that grew over it."""
 
     name = "trees"
-    version = 28
+    version = 29
     config_type = TreesConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {
