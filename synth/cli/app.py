@@ -124,7 +124,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "mock-endpoint": (
         "synth.cli.mock:mock_endpoint",
-        "Serve chat completions without a model: scripted agents, with faults on a plan. Ctrl-C or SIGTERM ends it.",
+        "Serve chat completions and batches without a model: scripted agents, with faults on a plan. Ctrl-C or SIGTERM "
+        "ends it.",
     ),
     "mock-hub": (
         "synth.cli.mock:mock_hub",

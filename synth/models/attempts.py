@@ -26,6 +26,7 @@ from synth.models.contract import (
 from synth.models.endpoints import Endpoints, Replica
 from synth.models.failures import Trouble, trouble_of
 from synth.models.home import Home, HomeGone
+from synth.models.offline import OfflineServer
 from synth.models.parse import MalformedReply, ServerSaysError, is_result, parse_chat, to_store
 from synth.models.prices import Bound, PriceTable, budget_reached, plausible, too_few, too_many
 from synth.models.serving import Server
@@ -92,6 +93,7 @@ class BoundModel(Model):
         endpoints: Endpoints,
         tally: Tally,
         server: Server | None = None,
+        offline: OfflineServer | None = None,
     ) -> None:
         self.name = name
         self.sampling = sampling
@@ -102,6 +104,8 @@ class BoundModel(Model):
         self.batch_prices = PriceTable(runtime.price, runtime.price_share)
         self.tally = tally
         self.server = server
+        self.offline = offline
+        """Works through its batches on this machine; then there is no other way to call it."""
         self._complete = complete
 
     def ask(self, request: ChatRequest) -> ChatReply:

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from synth.models.contract import FailureKind
 from synth.models.endpoints import Replica
@@ -19,7 +19,16 @@ from synth.models.failures import Scope, Trouble, one_line, trouble_of
 from synth.models.home import Home
 from synth.models.transport import Response, TransportFailed
 
-__all__ = ["BATCH_BYTES", "BatchLine", "BatchServer", "BatchState", "BatchTrouble", "batch_line"]
+__all__ = [
+    "BATCH_BYTES",
+    "BatchEndpoint",
+    "BatchLine",
+    "BatchServer",
+    "BatchState",
+    "BatchTrouble",
+    "batch_line",
+    "line_of",
+]
 
 BATCH_BYTES = 64 << 20
 """Of an input file at most: providers take 100 or 200 MB."""
@@ -73,6 +82,22 @@ def batch_line(request_id: str, body: str) -> bytes:
     """The line of the input for a call."""
     head = f'{{"custom_id":{json.dumps(request_id)},"method":"POST","url":"/v1/chat/completions","body":'
     return f"{head}{body}}}\n".encode()
+
+
+class BatchEndpoint(Protocol):
+    """Where batches are worked through."""
+
+    async def upload(self, name: str, lines: Sequence[bytes]) -> str: ...
+
+    async def create(self, file: str, name: str, window: str) -> str: ...
+
+    async def find(self, name: str) -> str | None: ...
+
+    async def look(self, remote: str) -> BatchState: ...
+
+    async def download(self, file: str) -> Iterator[BatchLine]: ...
+
+    async def release(self, remote: str) -> None: ...
 
 
 class BatchServer:
@@ -143,7 +168,10 @@ class BatchServer:
     async def download(self, file: str) -> Iterator[BatchLine]:
         """The lines of a file that came of a batch; what is no line of ours is passed over. Raises the same."""
         response = await self._request("GET", f"files/{file}/content", most=_MOST_OUTPUT)
-        return filter(None, map(_line_of, response.body.splitlines()))
+        return filter(None, map(line_of, response.body.splitlines()))
+
+    async def release(self, remote: str) -> None:
+        """Its replies are in the store. The provider's files stay with it, for a look at them."""
 
     async def _json(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
@@ -196,7 +224,8 @@ def _number(value: Any) -> int | None:
     return value if type(value) is int else None
 
 
-def _line_of(text: bytes) -> BatchLine | None:
+def line_of(text: bytes) -> BatchLine | None:
+    """A line of a file that came of a batch; None where it is none."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from synth.models.attempts import BoundModel, Reading, read_response, stored_reply
-from synth.models.batch_api import BatchLine, BatchServer, BatchState
+from synth.models.batch_api import BatchEndpoint, BatchLine, BatchState
 from synth.models.contract import ChatReply, ChatRequest, FailureKind, Price
 from synth.models.failures import Trouble
 from synth.models.prices import Bound, PriceTable, plausible
@@ -60,7 +60,7 @@ class UnderWay:
 
     batch: Batch
     model: BoundModel
-    server: BatchServer
+    server: BatchEndpoint
     waiting: dict[str, list[BatchCall]] = field(default_factory=dict)
     """By key of the call."""
     order: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from typing import TypeVar
 from synth.errors import InputError
 from synth.identity import digest
 from synth.models.attempts import Attempts, BoundModel, stored_reply
-from synth.models.batch_api import BATCH_BYTES, BatchServer, BatchState, BatchTrouble, batch_line
+from synth.models.batch_api import BATCH_BYTES, BatchEndpoint, BatchServer, BatchState, BatchTrouble, batch_line
 from synth.models.batch_collect import BatchCall, End, Instead, UnderWay, collect
 from synth.models.contract import BatchOptions, CallFailed, ChatReply, ChatRequest, EndpointDown
 from synth.models.endpoints import Replica, backoff
@@ -36,6 +36,8 @@ _FIRST_LOOK = 1.0
 """Seconds until a batch is looked at for the first time; doubled from look to look."""
 _SECOND_SEARCH = 2.0
 """Seconds until a provider's list of batches, in which ours does not stand, is read once more."""
+_OFFLINE_LOOK = 2.0
+"""Seconds between two looks at a batch on this machine, at most."""
 _SAMPLE_DIGITS = 32
 """Of a call's sample, in its ``custom_id``: providers take 64 characters in all."""
 _LINE_BYTES = 256
@@ -102,12 +104,15 @@ class Batches:
             return None
         bound = worst_case(request, len(body), model.batch_prices)
         batches = 0
+        end: End = Instead.AGAIN
         while True:
             batch = await self._book.of(request.key) if self._any else None
             call = BatchCall(model, request, bound, asyncio.get_running_loop().create_future())
             if batch is not None:
                 end = await self._wait_for(batch, call)
             elif options is None or batches >= options.attempts:
+                if model.offline is not None and isinstance(end, Trouble):
+                    raise CallFailed(end.kind, end.detail)
                 return None
             else:
                 end = await self._join(call, options, len(body))
@@ -161,7 +166,7 @@ class Batches:
         model = calls[0].model
         options = model.runtime.batch
         assert options is not None
-        if len(calls) < options.least:
+        if len(calls) < options.least and model.offline is None:
             for call in calls:
                 call.end(Instead.DIRECTLY)
             return
@@ -229,7 +234,9 @@ class Batches:
 
     # Waiting
 
-    def _server(self, model: BoundModel, replica: Replica) -> BatchServer:
+    def _server(self, model: BoundModel, replica: Replica) -> BatchEndpoint:
+        if model.offline is not None:
+            return model.offline
         longest_wait = model.patience.longest_wait
         return BatchServer(self._home, replica, timeout=model.runtime.timeout, longest_wait=longest_wait)
 
@@ -292,7 +299,8 @@ class Batches:
         under.task = asyncio.create_task(self._poll(under))
 
     def _poll_seconds(self, under: UnderWay) -> float:
-        return (under.model.runtime.batch or BatchOptions()).poll
+        poll = (under.model.runtime.batch or BatchOptions()).poll
+        return poll if under.model.offline is None else min(poll, _OFFLINE_LOOK)
 
     async def _poll(self, under: UnderWay) -> None:
         remote = under.batch.remote
@@ -328,6 +336,7 @@ class Batches:
         elif state.status == "failed":
             is_refused = not any(line is not None for line, _ in state.errors)
         await collect(self._calls, under, state, lines, is_refused=is_refused)
+        await under.server.release(under.batch.remote or under.batch.name)
         if is_refused:
             words = "; ".join(words for _, words in state.errors) or "it says nothing more"
             mend = f"lower `batch.calls` of the role, which is {options.calls:,}, or take `batch` out"

@@ -37,6 +37,7 @@ from synth.models.contract import (
 from synth.models.endpoints import Endpoints, Pace, Replica, backoff
 from synth.models.failures import Scope, Trouble
 from synth.models.home import Home, HomeGone
+from synth.models.offline import OfflineServers
 from synth.models.prices import worst_case
 from synth.models.serving import Servers
 from synth.models.statistics import EndpointStatistics, HubStatistics, Tally
@@ -96,6 +97,7 @@ class ModelHub:
         self._flights: dict[str, _Flight] = {}
         self._ending = False
         self._servers = Servers()
+        self._offline = OfflineServers(calls.place)
         self._redactor = Redactor(os.environ.get(name, "").strip() for name in _HUB_TOKENS)
         self._home = Home(self._moved, self._settled, self._redactor)
         self._attempts = Attempts(calls, account, self._home)
@@ -109,22 +111,30 @@ class ModelHub:
                 set, or a field in ``extra`` that is said elsewhere.
         """
         where = f"model {name}"
-        server = self._servers.server(name, runtime.serve) if runtime.serve is not None else None
-        addresses = runtime.endpoints if server is None else (server.endpoint,)
+        server, offline = None, None
+        if runtime.serve is not None and runtime.batch is not None:
+            offline = self._offline.server(name, runtime.serve)
+        elif runtime.serve is not None:
+            server = self._servers.server(name, runtime.serve)
+        one = offline.address if offline is not None else server.endpoint if server is not None else None
+        addresses = runtime.endpoints if one is None else (one,)
         if not addresses:
             raise InputError("it has no endpoint", where=where, mend="name the address of its server, up to /v1")
         if own := sorted(field for field in _OWN_FIELDS & sampling.extra.keys() if sampling.extra[field] is not None):
             mend = "name it in sampling.length_field" if own == ["max_completion_tokens"] else "take it out"
             raise InputError(f"sampling.extra can't set {', '.join(own)}", where=where, mend=mend)
         patience = runtime.patience or self._patience
-        replicas = tuple(dict.fromkeys(self._replica(address, runtime, patience, where) for address in addresses))
+        if offline is None:
+            replicas = tuple(dict.fromkeys(self._replica(address, runtime, patience, where) for address in addresses))
+        else:
+            replicas = (Replica(offline.address, Pace(runtime.concurrency, patience)),)
         endpoints = self._endpoints.get((name, replicas))
         if endpoints is None:
             endpoints = self._endpoints[name, replicas] = Endpoints(name, replicas, patience, self._ask)
         endpoints.patience = endpoints.patience.or_more(patience)
         role = runtime.role or name
         tally = self._tallies.setdefault((role, name), Tally(role, name))
-        return BoundModel(self.complete, name, sampling, runtime, patience, endpoints, tally, server)
+        return BoundModel(self.complete, name, sampling, runtime, patience, endpoints, tally, server, offline)
 
     def account(self) -> Account:
         """What the account has used over all runs."""
@@ -163,6 +173,7 @@ class ModelHub:
         hub's own."""
         self._home.close()
         self._servers.close()
+        self._offline.close()
         if self._folder is not None:
             self._calls.close()
             self._folder.cleanup()

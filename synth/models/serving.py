@@ -26,7 +26,7 @@ from synth.guardian import guarded
 from synth.models.contract import EndpointDown, ServeOptions
 from synth.redaction import Redactor, secrets_of
 
-__all__ = ["Server", "Servers"]
+__all__ = ["Server", "Servers", "end_process", "executable_of", "last_words", "launched", "vllm_environment"]
 
 EXECUTABLE = "SYNTH_VLLM"
 """Environment variable that names the executable where the options do not."""
@@ -40,7 +40,7 @@ class Server:
     def __init__(self, name: str, options: ServeOptions) -> None:
         self.name = name
         self.options = options
-        self._executable = _executable(options)
+        self._executable = executable_of(options)
         self._redactor = Redactor(secrets_of({**os.environ, **options.environment}) | set(_keys(options.arguments)))
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
@@ -104,7 +104,7 @@ class Server:
                 break
             self._died(self._process.returncode)
         if self._process is not None:
-            _end(self._process)
+            end_process(self._process)
 
     def _pause(self, seconds: float) -> bool:
         """Wait; whether the server is to stop."""
@@ -123,12 +123,12 @@ class Server:
         ]
         if self.options.tool_call_parser is not None:
             command += ["--enable-auto-tool-choice", "--tool-call-parser", self.options.tool_call_parser]
-        environment = _environment(self.options.environment)
+        environment = vllm_environment(self.options.environment)
         with self.log.open("ab") as log:
             said = f"--- start {self.starts + 1}: {' '.join(command)} {' '.join(self.options.arguments)}\n"
             log.write(self._redactor.text(said).encode())
             log.flush()
-            self._process = _launch([*command, *self.options.arguments], environment, log)
+            self._process = launched([*command, *self.options.arguments], environment, log)
         self.starts += 1
         return True
 
@@ -141,7 +141,7 @@ class Server:
                 return
             if time.monotonic() > deadline:
                 self._fail(f"it was not ready after {self.options.ready_seconds:g} seconds")
-                _end(process)
+                end_process(process)
                 return
 
     def _answers(self) -> bool:
@@ -156,7 +156,7 @@ class Server:
 
     def _died(self, code: int) -> None:
         assert self._process is not None
-        _end(self._process)  # what it started may have outlived it
+        end_process(self._process)  # what it started may have outlived it
         now = time.monotonic()
         was_ready = self._ready
         with self._changed:
@@ -165,7 +165,7 @@ class Server:
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         if len(self._deaths) > self.options.restarts or not (was_ready or len(self._deaths) > 1):
             # One that never came up will not come up by trying again: a wrong option, no memory, no such model.
-            self._fail(f"the server ended with {how}: {self._last_words()}")
+            self._fail(f"the server ended with {how}: {last_words(self.log, self._redactor)}")
         else:
             self._pause(min(2.0 ** len(self._deaths), 30.0) / 2)
 
@@ -173,12 +173,6 @@ class Server:
         with self._changed:
             self._ready = False
             self._failure = self._failure or what
-
-    def _last_words(self) -> str:
-        """The line of the log that says most: the last that names an error, else the last."""
-        lines = [line.strip() for line in self.log.read_text("utf-8", "replace").splitlines() if line.strip()]
-        errors = [line for line in lines if "Error" in line or "error:" in line]
-        return self._redactor.text((errors or lines or ["it said nothing"])[-1])[-300:]
 
 
 class Servers:
@@ -208,7 +202,12 @@ class Servers:
             server.stop()
 
 
-def _executable(options: ServeOptions) -> str:
+def executable_of(options: ServeOptions) -> str:
+    """vLLM's command line.
+
+    Raises:
+        InputError: there is none.
+    """
     wanted = options.executable or os.environ.get(EXECUTABLE) or "vllm"
     found = shutil.which(wanted)
     if found is None:
@@ -229,13 +228,22 @@ def _keys(arguments: Sequence[str]) -> Iterator[str]:
             yield joined if equals else value
 
 
-def _environment(further: Mapping[str, str]) -> dict[str, str]:
+def last_words(log: Path, redactor: Redactor) -> str:
+    """The line of a log that says most: the last that names an error, else the last."""
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+    errors = [line for line in lines if "Error" in line or "error:" in line]
+    return redactor.text((errors or lines or ["it said nothing"])[-1])[-300:]
+
+
+def vllm_environment(further: Mapping[str, str]) -> dict[str, str]:
+    """The environment that a vLLM gets."""
     # A path into our environment would bring our libraries into vLLM's.
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     return kept | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"} | dict(further)
 
 
-def _launch(command: list[str], environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+def launched(command: list[str], environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    """The process of ``command``, which ends with us."""
     return subprocess.Popen(
         guarded(*command),
         stdin=subprocess.DEVNULL,
@@ -246,7 +254,7 @@ def _launch(command: list[str], environment: Mapping[str, str], log: IO[bytes]) 
     )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end_process(process: subprocess.Popen[bytes]) -> None:
     """Stop a process and its whole session: politely, then not."""
     for wanted, patience in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 5.0)):
         try:

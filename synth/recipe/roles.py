@@ -27,6 +27,7 @@ from synth.registry import factory_of
 from synth.schemas.described import Described
 from synth.schemas.steps import Behaviour
 from synth.stages.contract import Implementation
+from synth.text.lists import listed
 
 __all__ = [
     "ACTORS",
@@ -140,7 +141,8 @@ class Role(Described):
     """Of ``vllm`` without endpoints: how the server is started."""
     batch: BatchOptions | None = None
     """Of writer, checker, judge and perturber: their calls go to the endpoint's batches (``/v1/batches``), at half the
-    price and some time within a day. ``true`` = with the usual options."""
+    price and some time within a day; with ``serve`` to ``vllm run-batch`` on this machine. ``true`` = with the usual
+    options."""
     options: dict[str, Any] = {}
     """Options of the backend (for ``scripted``: ``skill``; for models: ``strict``, ``send_reasoning``,
     ``check_calls``, ``correct``, and ``vision`` with ``pictures``: whether it is sent the last so many pictures)."""
@@ -203,11 +205,14 @@ def check_role(role: RoleName, who: Role, *, plans: bool = False, code: bool = F
         raise ValueError(f"{at}.serve: only for the backend vllm without endpoints: those run already")
     if who.batch is not None and role not in BATCHED:
         raise ValueError(
-            f"{at}.batch: only for {', '.join(BATCHED[:-1])} and {BATCHED[-1]}: what {role} asks next depends on the "
+            f"{at}.batch: only for {listed(BATCHED)}: what {role} asks next depends on the "
             "last reply, so each turn would wait for a batch of its own"
         )
-    if who.batch is not None and not who.addresses:
-        raise ValueError(f"{at}.batch: name the endpoint of a provider that has batches; vLLM's own server has none")
+    if who.batch is not None and not who.addresses and who.serve is None:
+        raise ValueError(
+            f"{at}.batch: name the endpoint of a provider that has batches, or give {at}.serve (say {{}}) to have "
+            "them worked through by vLLM on this machine"
+        )
     if who.backend == "vllm" and not who.addresses and who.serve is None:
         raise ValueError(
             f"{at}.endpoints: the backend vllm needs the address of a server, "

@@ -77,7 +77,8 @@ def test_who_waits_for_each_reply_is_refused(role: str) -> None:
         prepare(BuildRequest(dataset="world-search", settings=given))
 
 
-def test_a_server_of_ours_has_no_batches() -> None:
-    given: dict[str, Any] = {"roles.judge.backend": "vllm", "roles.judge.model": "m", "roles.judge.serve": {}}
+def test_batches_want_somebody_who_works_them_through() -> None:
+    given: dict[str, Any] = {"roles.judge.backend": "vllm", "roles.judge.model": "m", "roles.judge.batch": True}
     with pytest.raises(InputError, match=r"roles\.judge\.batch: name the endpoint of a provider"):
-        prepare(BuildRequest(dataset="world-search", settings={**given, "roles.judge.batch": True}))
+        prepare(BuildRequest(dataset="world-search", settings=given))
+    prepare(BuildRequest(dataset="world-search", settings={**given, "roles.judge.serve": {}})).engine.close()

@@ -78,6 +78,8 @@ async def test_a_wave_of_calls_is_one_batch_at_half_the_price(tmp_path: Path) ->
         account, (batch,) = hub.account(), calls.batches.all("a")
         assert (account.delivered, account.open, account.cost_exact) == (CALLS, 0, full // 2)
         assert (batch.calls, batch.open, batch.delivered, batch.cost) == (CALLS, 0, CALLS, full // 2)
+        bounds = {intent.tokens_bound * 1000 + 64 * 9_000 for intent in intents(calls)}
+        assert {2 * intent.cost_bound for intent in intents(calls)} == bounds
         assert hub.statistics().roles[0].cost == full // 2
         assert said(await ask(bind(hub, server.url), range(CALLS))) == expected()
         assert len(server.batches.made) == 1
@@ -258,6 +260,19 @@ async def test_a_batch_that_is_refused_for_good_says_why(tmp_path: Path) -> None
         assert (hub.account().free, hub.account().open) == (10, 0)
 
 
+async def test_a_batch_that_is_cancelled_there_costs_what_it_did() -> None:
+    with served(batch_seconds=10) as server, ModelHub() as hub:
+        task = asyncio.create_task(ask(bind(hub, server.url), range(10)))
+        while not server.batches.made:
+            await asyncio.sleep(0.001)
+        server.batches.made[0].status = "cancelled"  # before any call of it, and without a word about them
+        while not server.batches.made[1:]:
+            await asyncio.sleep(0.001)
+        server.batches.made[1].due = 0.0
+        assert said(await task) == expected(10)
+        assert (hub.account().free, hub.account().delivered, hub.account().unknown) == (10, 10, 0)
+
+
 async def test_a_line_that_is_refused_is_asked_for_directly(tmp_path: Path) -> None:
     with served(batch_seconds=10) as server, ModelHub() as hub:
         task = asyncio.create_task(ask(bind(hub, server.url), range(10)))
@@ -274,13 +289,13 @@ async def test_a_line_that_is_refused_is_asked_for_directly(tmp_path: Path) -> N
 
 def test_lines_of_other_servers_are_read() -> None:
     """vLLM writes the error of a line beside a response without a body; some leave the response out."""
-    from synth.models.batch_api import _line_of
+    from synth.models.batch_api import line_of
 
     def line(**given: Any) -> Any:
-        return _line_of(json.dumps({"custom_id": "a", **given}).encode())
+        return line_of(json.dumps({"custom_id": "a", **given}).encode())
 
     assert line(response={"status_code": 400, "body": None}, error={"message": "no"}).response.status == 400
     assert line(response=None, error={"code": "batch_expired"}).response is None
     assert line(response={"status_code": 200, "body": None}).response is None
     assert line(response={"body": {"choices": []}}, error=None).response.status == 200
-    assert [_line_of(text) for text in (b"{", b"[]", b"{}")] == [None, None, None]
+    assert [line_of(text) for text in (b"{", b"[]", b"{}")] == [None, None, None]

@@ -21,10 +21,13 @@ import pytest
 from faults_builds import bound, serve
 from shared_builds import hashes
 from shared_rows import CASES
+from stand_ins.model_server import ModelServer
+from test_models_batches import ask, bind, deliveries, expected, of_batches, said, served
 
 import synth
 from synth.errors import StoreError
 from synth.mocks.model import Faults
+from synth.models.client import ModelHub
 from synth.store.calls import CallStore, CapReached, Outcome, TokenCount
 from synth.store.calls_postgres import PostgresDatabase
 
@@ -198,3 +201,28 @@ def test_two_builds_by_the_command_make_the_bytes_of_one(postgres: Postgres, tmp
         assert [one.wait(300) for one in both] == [0, 0]
         assert len(served.server.log.records()) == 2 * alone
     assert hashes(tmp_path / "a" / "out") == hashes(tmp_path / "b" / "out") == hashes(tmp_path / "c" / "out")
+
+
+def test_a_batch_under_way_is_found_by_another_machine(place: str) -> None:
+    """One sends it and ends; its money stays reserved, and the next one has the replies."""
+    faults = of_batches(lost=1.0, line_twice=0.3, out_of_order=1.0)
+
+    async def first(server: ModelServer) -> None:
+        with CallStore(place) as calls, ModelHub(calls, account="a") as hub:
+            task = asyncio.create_task(ask(bind(hub, server.url), range(100)))
+            while not any(batch.remote for batch in calls.batches.all("a")):
+                await asyncio.sleep(0.01)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def second(server: ModelServer) -> None:
+        with CallStore(place) as calls, ModelHub(calls, account="a") as hub:
+            assert (hub.account().open, hub.account().unknown) == (100, 0)
+            server.batches.made[0].due = 0.0
+            assert said(await ask(bind(hub, server.url), range(100))) == expected(100)
+            assert (hub.account().open, hub.account().delivered) == (0, 100)
+
+    with served(faults, batch_seconds=1_000) as server:
+        asyncio.run(first(server))
+        asyncio.run(second(server))
+        assert set(deliveries(server).values()) == {1}
