@@ -32,6 +32,8 @@ from synth.store.remote import local_dataset
 if TYPE_CHECKING:
     import polars as pl
 
+    from synth.dataset.plots import Plots
+
 __all__ = ["Dataset", "batches_in", "load", "same_kind"]
 
 S = TypeVar("S", BuildReport, MixReport)
@@ -95,6 +97,18 @@ class Dataset:
             config: {split: self.count(config, split) for split in self.splits(config)} for config in self.configs
         }
         return dataset_html(str(self.path), tables)
+
+    def plot(self, *names: str) -> Plots:
+        """Plots as SVG, which a notebook shows: ``plot()`` all, ``plot("yields", "success")`` those. What there is
+        depends on the dataset (``list(dataset.plot())``); ``.write(folder)`` writes files.
+
+        Raises:
+            InputError: there is no plot of that name, or the dataset has no numbers for it.
+            DatasetError: the report or a file can't be read.
+        """
+        from synth.dataset.plots import dataset_plots
+
+        return dataset_plots(self, names)
 
     @property
     def redacted(self) -> bool:

@@ -90,7 +90,7 @@ def evaluation_recipe(
     wording = asked.get("wording") or asked.get("kind")
     path = str(dataset.path)
     data: dict[str, Any] = {
-        "name": f"{dataset.report.dataset}-{name}",
+        "name": re.sub(r"[^a-z0-9._-]+", "-", f"{dataset.report.dataset}-{name}".lower())[:96],
         "description": f"Runs of {name} on tasks of {dataset.report.dataset}.",
         "seed": seed,
         "tasks": tasks,

@@ -24,7 +24,7 @@ from synth.dataset.key_hashes import KeyHashes, hashes_in
 from synth.dataset.reader import batches_in, load
 from synth.errors import DatasetError
 from synth.publish.contents import LocalFile
-from synth.redaction import secrets_of
+from synth.redaction import SHORTEST, secrets_of
 from synth.schemas.row import Row
 from synth.sources.keys import PEM, issued
 from synth.sources.private import PrivateKind, find_private
@@ -64,7 +64,7 @@ def this_machine(folder: Path, token: str | None, environment: Mapping[str, str]
     """What this process knows of its machine: secrets in its environment, the folders it works in, its host name."""
     values = dict(os.environ) if environment is None else environment
     secrets = secrets_of(values, _SHORTEST)
-    if token:
+    if token and len(token) >= SHORTEST:
         secrets.add(token)
     places = {Path.cwd(), Path.home(), folder.absolute().parent, folder.resolve().parent}
     host = socket.gethostname().split(".")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -196,9 +197,22 @@ def test_what_a_user_gets_wrong_is_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_a_dataset_may_not_start_programs_unasked(tmp_path: Path, small: BuildResult) -> None:
-    import shutil
+def test_a_split_without_tasks_is_said_with_those_that_have_some(small: BuildResult, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(small.path, copy)
+    for path in (copy / "tasks").glob("test-*"):
+        path.unlink()
+    with pytest.raises(InputError, match=r"it has no tasks in test, but in train.*--split"):
+        synth.evaluate(copy, ["scripted"], out=tmp_path / "out", store=tmp_path / "store")
 
+
+def test_a_model_may_have_capitals_in_its_name(small: BuildResult) -> None:
+    recipe = evaluation_recipe(synth.load(small.path), "Qwen3-8B@http://127.0.0.1:8000/v1", "Qwen3-8B")
+    assert recipe.name == "world-search-qwen3-8b"
+    assert recipe.roles["policy"].model == "Qwen3-8B"
+
+
+def test_a_dataset_may_not_start_programs_unasked(tmp_path: Path, small: BuildResult) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(small.path, copy)
     report = json.loads((copy / "report.json").read_text("utf-8"))

@@ -21,7 +21,7 @@ from synth.testing.corpus import small_documents, small_tasks
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "models.md").read_text(encoding="utf-8")
 SECTION = PAGE.split("## Your folder, your vLLM\n")[1].split("\n## ")[0]
 RECIPE = re.findall(r"```yaml\n(.*?)```", SECTION, re.S)[0]
-COMMANDS = [line.split("#")[0].split() for line in re.findall(r"^    (synth .*)$", SECTION, re.M)]
+COMMANDS = [line.split("#")[0].split() for line in re.findall(r"^    (synth (?!init).*)$", SECTION, re.M)]
 MODEL = "Qwen/Qwen3-8B"
 
 

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 import typer
 import yaml
+from manual_pages import PAGES, ROOT, blocks_of
 
 from synth.cli.app import app
 from synth.inputs import parse_setting
 from synth.recipe.load import load_recipe
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 COMMANDS: Any = typer.main.get_command(app)
 LINES = [
@@ -84,4 +83,17 @@ def test_every_page_is_in_the_manual() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(TEXTS[ROOT / "README.md"].split()) <= 900
+    shown = re.sub(r"<!--.*?-->", "", TEXTS[ROOT / "README.md"], flags=re.S)
+    assert len(shown.split()) <= 900
+    assert shown.count("![") == 1
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_block_is_run_or_says_why_not(path: Path) -> None:
+    """tests/project/test_manual_runs.py runs them."""
+    for block in blocks_of(path):
+        known = block.kind in ("sh", "python", "yaml", "text", "material")
+        assert known or any(map(block.marked, ("not run", "file", "begins"))), block.place
+        for what, words, text in block.marks:
+            assert what != "not run" or len(text.split()) > 2, block.place
+            assert not words or words in block.text, block.place

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from synth.dataset.card.figures import Bar, bars, figures, histogram
+from synth.dataset.card.figures import Bar, bars, figures
 from synth.dataset.configs import SPLITS
+from synth.dataset.plots import length_plots
 from synth.dataset.reader import Dataset, load
 from synth.dataset.report.browse import Seen, browse
 from synth.dataset.show.numbers import number_tables
@@ -148,11 +147,7 @@ def _plots(dataset: Dataset, numbers: Stats, seen: Seen) -> dict[str, str]:
     ]
     if tools:
         drawn["tools"] = bars("Tool calls by role", tools)
-    lengths = {"turns": "turns", "tool_calls": "tool calls"}
-    for column, unit in lengths.items():
-        values = _column(dataset, column)
-        if len(values):
-            drawn[column] = histogram(f"Trajectories by {unit}", _bins(values), unit)
+    drawn.update(length_plots(dataset))
     if seen.tiers:
         tiers = [Bar(name, count, f"{count:,}") for name, count in sorted(seen.tiers.items())]
         drawn["tiers"] = bars("Pages that lead astray, by tier and kind", tiers)
@@ -160,21 +155,6 @@ def _plots(dataset: Dataset, numbers: Stats, seen: Seen) -> dict[str, str]:
     if answers:
         drawn["answers"] = bars("Tasks by kind of answer", answers)
     return drawn
-
-
-def _column(dataset: Dataset, name: str) -> Any:
-    parts = [
-        batch.column(0).to_numpy(zero_copy_only=False) for batch in dataset.batches("trajectories", columns=[name])
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _bins(values: Any, most: int = 16) -> list[tuple[float, float, int]]:
-    low, high = int(values.min()), int(values.max()) + 1
-    width = max(1, -(-(high - low) // most))
-    edges = np.arange(low, high + width, width)
-    counts, edges = np.histogram(values, bins=edges)
-    return [(float(edges[n]), float(edges[n + 1]), int(count)) for n, count in enumerate(counts)]
 
 
 def _top(counts: Counter[str], most: int) -> list[tuple[str, int]]:
