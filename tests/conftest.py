@@ -97,6 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 LONGEST = (
+    "test_manual_runs.py",
     *("test_faults_models.py", "test_api_steps.py", "test_hub_push.py", "test_faults_product.py"),
     *("test_flow_builds.py", "test_engine_clusters.py", "test_mcp_hostile.py", "test_api_app_desk.py"),
     *("test_faults_io.py", "test_column_mutations.py", "test_deep_mutations.py", "test_api_model_critical.py"),
