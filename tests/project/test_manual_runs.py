@@ -91,12 +91,11 @@ class Reader:
         assert re.fullmatch(pattern, said, re.S), f"{block.place} shows what was not printed:\n{said}"
 
     def _shows(self, block: Block, folder: Path) -> None:
-        names = [
-            name for line in block.text.splitlines()[1:] for name in re.findall(r"[\w./-]+/(?= |$)|[\w-]+\.\w+", line)
-        ]
+        words = [word for line in block.text.splitlines()[1:] for word in line.split()]
+        names = [word for word in words if word.endswith("/") or re.fullmatch(r"[\w/-]+\.(md|json|parquet)", word)]
         assert names
         for name in names:
-            assert any(folder.glob(name.split("-00000")[0] + "*")), f"{block.place}: {folder} has no {name}"
+            assert any(folder.glob(name.rstrip("/"))), f"{block.place}: {folder} has no {name}"
 
     def _recipe(self, block: Block, recipes: str) -> None:
         """Saved under its name, and built where no command of the page does."""
