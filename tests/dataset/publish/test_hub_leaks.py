@@ -205,6 +205,8 @@ def test_what_a_machine_knows_of_itself(tmp_path: Path) -> None:
     machine = this_machine(tmp_path / "dataset", "hf_of_the_login", environment)
     assert machine.secrets == tuple(sorted((SECRET, "hf_of_the_login")))
     assert str(tmp_path) in machine.paths
+    # The mock Hub's, which stands in pages about it, is no secret; one of the Hub has 37 characters.
+    assert this_machine(tmp_path / "dataset", "hf_mock", {"HF_TOKEN": "hf_mock"}).secrets == ()
 
 
 def test_rows_without_a_licence_and_without_documents_are_not_published(tmp_path: Path) -> None:
