@@ -94,6 +94,10 @@ def test_every_block_is_run_or_says_why_not(path: Path) -> None:
     for block in blocks_of(path):
         known = block.kind in ("sh", "python", "yaml", "text", "material")
         assert known or any(map(block.marked, ("not run", "file", "begins"))), block.place
+        run = block.kind == "sh" and not block.marked("not run") and not block.marked("shows")
+        for line in block.text.splitlines() if run else ():
+            known = re.match(r"(?:[A-Z_]+=\S+ )*(?:synth |python |make demo$)|$", line) is not None
+            assert known or any(words in line for words in block.left_out()), f"{block.place}: what runs {line!r}?"
         for what, words, text in block.marks:
             assert what != "not run" or len(text.split()) > 2, block.place
             assert not words or words in block.text, block.place
