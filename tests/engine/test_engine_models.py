@@ -14,14 +14,14 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from engine_toys import Built, run_twice
-from model_toys import Chats, ChatsConfig, FakeHub, Wordings, chat_build, chat_plan, replies, sent
+from model_toys import Chats, ChatsConfig, FakeHub, Wordings, agent, chat_build, chat_plan, replies, sent
 
 from synth.engine import Engine, LocalExecutor, ModelExecutor, Plan, ProcessesExecutor, StageNode
 from synth.engine.lanes import Lanes
 from synth.engine.progress import Quiet
 from synth.engine.signals import interruptible
 from synth.errors import Interrupted, StoreError
-from synth.models.contract import BudgetReached, EndpointDown
+from synth.models.contract import BatchOptions, BudgetReached, EndpointDown
 from synth.store import Store
 from synth.store.ledger import read_ledger
 
@@ -60,6 +60,14 @@ def test_no_more_rows_at_once_than_asked_for(tmp_path: Path) -> None:
     hub = FakeHub(tmp_path / "calls")
     chat_build(tmp_path / "store", hub, in_flight=3)
     assert hub.most_at_once == 3
+
+
+def test_rows_whose_calls_go_in_batches_wait_as_many_as_a_batch_takes(tmp_path: Path) -> None:
+    asked = agent()
+    batched = asked.model_copy(update={"runtime": asked.runtime.model_copy(update={"batch": BatchOptions(calls=12)})})
+    hub = FakeHub(tmp_path / "calls")
+    chat_build(tmp_path / "store", hub, chat_plan(agent=batched), in_flight=3)
+    assert hub.most_at_once == 12
 
 
 def test_whatever_the_executor_they_run_in_this_process(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from small_hubs import QUICK
 from stand_ins.call_log import intents
+from stand_ins.call_log import replies as stored_replies
 from stand_ins.model_server import Faults, ModelServer, Reply, ServerOptions
 
 from synth.errors import InputError
@@ -22,6 +23,7 @@ from synth.models.contract import BatchOptions, BudgetReached, ChatReply, Endpoi
 from synth.store.calls import CallStore
 
 CALLS = 200
+KEY = "key-7f3a9b1c5d2e8f4a6"
 PRICE = Price(prompt=1, completion=10)
 FAST: Mapping[str, Any] = {"gather": 0.05, "poll": 0.02, "least": 4}
 
@@ -299,3 +301,30 @@ def test_lines_of_other_servers_are_read() -> None:
     assert line(response={"status_code": 200, "body": None}).response is None
     assert line(response={"body": {"choices": []}}, error=None).response.status == 200
     assert [line_of(text) for text in (b"{", b"[]", b"{}")] == [None, None, None]
+
+
+class Blabs:
+    """Says the key that it was sent, to every second question."""
+
+    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        return Reply(content=f"Your key is {KEY}." if sample is not None and int(sample, 16) % 2 else "I won't say.")
+
+
+async def test_a_key_is_taken_out_of_every_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens, too: they say it once more, in pieces."""
+    monkeypatch.setenv("SYNTH_TEST_CREDENTIAL", KEY)
+    faults = Faults(seed=3, batches={BatchFault.LINE_ERROR: 0.2})
+    with (
+        ModelServer(Blabs(), ServerOptions(api_key=KEY, faults=faults)) as server,
+        CallStore(tmp_path / "calls") as calls,
+        ModelHub(calls, account="a") as hub,
+    ):
+        runtime = Runtime(
+            endpoints=(server.url,), price=PRICE, batch=BatchOptions(**FAST), api_key_env="SYNTH_TEST_CREDENTIAL"
+        )
+        replies = await ask(hub.bind("m", Sampling(max_tokens=64, logprobs=True), runtime), range(40))
+        assert said(replies) == ["Your key is [redacted]." if number % 2 else "I won't say." for number in range(40)]
+        assert all(reply.token_ids is None and reply.logprobs is None for reply in replies[1::2])
+        stored = [reply.body for reply in stored_replies(calls)]
+    assert len(stored) == 40
+    assert not any(KEY.encode() in body for body in stored)
