@@ -65,7 +65,7 @@ _BY_CONDUCT = ("success", "failure")
 """Classes of runs that do different things."""
 _EVIDENCE = (
     *("find_word", "found_page", "leaf", "next_page", "outline"),
-    *("answer_guess", "dead_end", "used_up", "failed", "fits_none", "g_dead_end", "g_none", "give_up"),
+    *("answer_guess", "dead_end", "used_up", "failed", "failed_none", "fits_none", "g_dead_end", "g_none", "give_up"),
     *("dismiss", "search_again", "no_result", "postpone", "untold", "p_around", "p_again"),
     *("p_wrong", "p_unwritten", "p_instead_try"),
     *(

@@ -67,19 +67,22 @@ def noted(task: Task, history: History) -> int:
 
 def test_what_is_known_is_not_searched_for_again(pages: Played, graph: Played) -> None:
     after = [
-        call.name
+        (task, history, call)
         for task, history in (*pages, *graph)
         for step in history[max(noted(task, history), 0) :]
         for call in step.turn.calls
         if len(history) > 1
     ]
-    assert not {"search", "find", "find_entity"} & set(after)
-    assert "open" in after  # the page of the answer itself may be read
-    assert "get_triples" in after  # so may what stood on a list beside it
-    for _, history in (*pages, *graph):
-        done = [(call.name, str(call.arguments)) for step in history for call in step.turn.calls]
-        read = [one for one in done if one[0] in ("get_relations", "get_triples")]
-        assert len(read) == len(set(read))
+    for task, history, call in after:
+        assert call.name not in ("find", "find_entity")
+        if call.name == "search":  # for what another of a list leads to
+            seen = [task.question, *(plain(result.content) for step in history for result in step.results)]
+            notes = [note for step in history for note in read_notes(step.turn.thought or "", seen)]
+            known = {name for intent, name in notes if intent in _SETTLED}
+            assert not any(name in call.arguments["query"] for name in known - {n for i, n in notes if i == "dismiss"})
+    names = {call.name for _, _, call in after}
+    assert "open" in names  # the page of the answer itself may be read
+    assert "get_triples" in names  # so may what stood on a list beside it
 
 
 def test_a_result_that_says_otherwise_is_a_reason_to_read_on() -> None:

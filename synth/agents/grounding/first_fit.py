@@ -42,7 +42,7 @@ def unread_rivals(run: SaidRun, turn: SaidTurn) -> Iterator[str]:
                     left = [name for name in listed if name not in known and not named_in(kinds, name)]
                     left = [name for name in left if not named_in(run.question, name)]
                     yield from left if len(left) <= _MOST else ()
-                elif confirmed and turn.number < _LONG and listed in run.fans(one.number):
+                elif confirmed and turn.number < _LONG:
                     yield from _unseen(run, one, listed, gone, kinds)
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from synth.agents.scripted.matching import FUNCTION_WORDS, content_stems, same_name
 from synth.environments.passages import Passage
+from synth.lexicon.reading import phrases
 from synth.schemas.documents import ValueKind
 from synth.text.dates import DATE, YEAR
 from synth.text.numbers import NUMBER
@@ -197,9 +198,17 @@ def listed_with(option: Option) -> list[str]:
 _WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
 
 
+_KINDS = {
+    stem: kind
+    for word, _, kind in (one.partition(": ") for one in phrases("word_lists")["kinds_in_other_words"])
+    for stem in content_stems(word)
+}
+
+
 def asked_for(question: str) -> frozenset[str]:
     """Stems of the nouns that a question may ask for: "which book", "who"."""
     found = content_stems(question)
+    found |= {stem for word, kind in _KINDS.items() if word in found for stem in content_stems(kind)}
     return found | content_stems("person") if _WHO.search(question) else found
 
 

@@ -35,6 +35,10 @@ class RestOfList(SetQuestions):
     def rivals(self, number: int, value: Value) -> list[Value]:
         """What was listed for a clue beside ``value``, and is of its kind."""
 
+    def unlisted(self, number: int, value: Value) -> list[Value]:
+        """What a page that was read names for a clue, ``value`` not among it."""
+        return []
+
     def beside(self, number: int, value: Value) -> list[Value]:
         """What results say of a clue beside ``value``, and no list names."""
         return []
@@ -57,8 +61,9 @@ class RestOfList(SetQuestions):
         first, begun, reads = "", False, self.chooser.reads_rest()
         for unknown, value in sorted(self.state.values.items()):
             numbers = self._conditions(unknown)
+            named = {number: self._named_rivals(number, value) for number in numbers}
             for leading in numbers if len(numbers) > 1 else ():
-                left = self._named_rivals(leading, value)
+                left = named[leading] if any(named.values()) else self._unnamed_rivals(leading, value)
                 if len(left) > _MOST:
                     continue
                 begun |= any(map(self.looked_at, left))
@@ -121,6 +126,7 @@ class RestOfList(SetQuestions):
             if len(ends) > _MOST or any((end.place or fold(end.name)) in ours for end in ends):
                 return []
             left = [end for end in ends if not self.state.is_dismissed(onward, end.name, end.document)]
+            left = [end for end in left if not self.is_ruled_out(onward, end)]
             verdicts = [(end, self._fits(clue.target, end, numbers)) for end in left]
         finally:
             self.state.values[unknown] = kept
@@ -149,8 +155,6 @@ class RestOfList(SetQuestions):
     def _named_rivals(self, number: int, value: Value) -> list[Value]:
         """Those that the run has named as possibilities and not put aside; nothing that it goes by otherwise. Where it
         has said what two lists share, only those."""
-        ours = {fold(one.name) for one in self.state.values.values()}
-        ours |= {fold(clue.name) for clue in self.state.reading.clues}
         rivals = self.rivals(number, value)
         if not any(self.thoughts.told(rival.name) for rival in rivals):
             rivals = []
@@ -158,8 +162,17 @@ class RestOfList(SetQuestions):
             shared = says(("g_common",), thought)
             if shared is not None and named_in(shared.group(), value.name) and _CUT not in shared.group():
                 rivals = [rival for rival in rivals if named_in(shared.group(), rival.name)]
+        return self._left(number, rivals)
+
+    def _unnamed_rivals(self, number: int, value: Value) -> list[Value]:
+        """As :meth:`_named_rivals`, for what came up by a search and stands on no list that was named."""
+        rivals = self.unlisted(number, value)
         known = {rival.document for rival in rivals}
-        rivals += [one for one in self.beside(number, value) if one.document not in known]
+        return self._left(number, [*rivals, *(one for one in self.beside(number, value) if one.document not in known)])
+
+    def _left(self, number: int, rivals: Sequence[Value]) -> list[Value]:
+        ours = {fold(one.name) for one in self.state.values.values()}
+        ours |= {fold(clue.name) for clue in self.state.reading.clues}
         return [
             rival
             for rival in rivals

@@ -41,6 +41,8 @@ class Failure:
     turn: int
     call: ToolCall
     words: str
+    missing: bool
+    """Whether the call was right and what it asked for is not there."""
 
 
 @dataclass
@@ -147,7 +149,7 @@ class Seen:
 
     def _take(self, turn: int, call: ToolCall, result: ToolResult) -> None:
         if result.error:
-            self.failures.append(Failure(turn, call, result.content))
+            self.failures.append(Failure(turn, call, result.content, result.error == "not_found"))
             if result.error == "not_found" and "relation" in call.arguments:
                 self.missing.add((str(call.arguments["entity"]), str(call.arguments["relation"])))
             return

@@ -75,8 +75,9 @@ class TurnPlanner(ABC):
 
     def begin(self) -> None:
         """What comes first in a thought: that a call failed."""
-        if not self._begun and self.seen.last_failure is not None:
-            self.thoughts.add("failed")
+        failed = self.seen.last_failure
+        if not self._begun and failed is not None:
+            self.thoughts.add("failed_none" if failed.missing else "failed")
         self._begun = True
 
     def turn(self) -> Turn:

@@ -64,7 +64,7 @@ def put(core: Core) -> dict[str, list[str]]:
         },
         **{
             name: [f"{opener} {text}. {capitalise(end)}?" for text in core.clause for opener, end in words[name]]
-            for name in ("forgotten", "need")
+            for name in ("curious", "need")
         },
         "order": [f"{opener} {text}." for text in core.clause for opener in words["order"]],
     }

@@ -31,6 +31,10 @@ class GraphNarration(RestOfList):
 
     chooser: GraphChooser
 
+    def is_wanted(self, entity: str, way: Listed) -> bool:
+        """Whether a part of the question speaks of a relation of ``entity``."""
+        return any(self.chooser.is_for(number, entity, way) for number in range(len(self.state.reading.clues)))
+
     def quote(self, end: Far) -> None:
         text = end.text()
         if not quotable(text):
@@ -42,8 +46,12 @@ class GraphNarration(RestOfList):
             self.thoughts.add("g_quote_plain" if self.thoughts.leads_in else "g_quote", quote=text)
 
     def relations_beside(self, entity: str, way: Listed) -> str:
-        """One or two relations of ``entity`` that are not followed, to be mentioned; usually empty."""
-        names = {item.relation for item in self.seen.listed.get(entity, {}).values()} - {way.relation}
+        """One or two relations of ``entity`` that no part of the question speaks of, to be mentioned; usually empty."""
+        names = {
+            item.relation
+            for item in self.seen.listed.get(entity, {}).values()
+            if item.relation != way.relation and not self.is_wanted(entity, item)
+        }
         if not names or float(self.thoughts.generator.random()) >= _BESIDE:
             return ""
         order = self.thoughts.generator.permutation(len(names))[:2]

@@ -240,12 +240,14 @@ class GraphPlanner(GraphRest):
             others = [item for item in self.seen.listed.get(entity, {}).values() if set(item.kinds) & set(way.kinds)]
             every = self.state.reading.clues[number].every
             both = any(number in deed.over for deed in self.state.reading.deeds)
-            clear = every or both or len(others) < 2 or self.chooser.fits(number, way)
+            doubts = {one.relation for one in others if one is not way and not self.is_wanted(entity, one)}
+            clear = every or both or not doubts - {way.relation} or self.chooser.fits(number, way)
             beside = self.relations_beside(entity, way) if clear and not every else ""
             intent = "g_triples_among" if beside else "g_triples" if clear else "g_guess"
             if not every and any(one.relation == way.relation and one is not way for one in others):
                 self.thoughts.add(f"g_way_{way.direction}", **slots)
-            return Need([_triples(entity, way)], intent, slots | {"others": beside})
+            told = beside if clear else listed(sorted(doubts - {way.relation})[:2])
+            return Need([_triples(entity, way)], intent, slots | {"others": told})
         page = fan.unread
         shown = self._sought is not None and any(end.id == self._sought for end in fan.ends())
         if page is not None and not shown and self.chooser.reads_on(number, fan):

@@ -14,7 +14,7 @@ import numpy as np
 from synth.agents.scripted.choosing import GoldChooser, is_end
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.graph.conditions import fact_that_meets
-from synth.agents.scripted.matching import WORDED, Lexicon, fit_of, is_value_kind, likeness, same_name
+from synth.agents.scripted.matching import WORDED, Lexicon, content_stems, fit_of, is_value_kind, likeness, same_name
 from synth.agents.scripted.options import of_other_kinds
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
 from synth.agents.scripted.state import State, Value
@@ -93,6 +93,9 @@ class GraphGoldChooser(GoldChooser):
         """A relation that a hasty reader could take for the right one: it leads to the same kind of thing, and the
         question's words could speak of it."""
         right = 0.0 if habit else self._fit(clue, gold)
+        named = content_stems(gold.relation.replace("_", " "))
+        if not habit and named and named <= content_stems(self._state.reading.clues[clue].cue):
+            return None  # nobody passes over the very word of the question
         own = {" ".join(hop.relation.split()) for hop in self._task.walk.hops}
         scored: list[tuple[float, int]] = []
         for place, item in enumerate(listed):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.matching import quotable, same_name, short
-from synth.agents.scripted.options import holds, listed_with, of_other_kinds, options_in
+from synth.agents.scripted.options import Option, holds, listed_with, of_other_kinds, options_in
 from synth.agents.scripted.pages.planner import PageReader
+from synth.agents.scripted.pages.queries import search_call
 from synth.agents.scripted.pages.shared import pages_of_source
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call, Need
+from synth.environments.passages import passages_of
+from synth.environments.shown import Hit
 from synth.text.inflection import article
+from synth.text.lists import listed
 
 __all__ = ["CrossChecking"]
 
@@ -28,26 +32,79 @@ class CrossChecking(PageReader):
     # The rest of a list.
 
     def rivals(self, number: int, value: Value) -> list[Value]:
+        lines = [line for page in pages_of_source(self.state, number) for line in page.sentences()]
         found: dict[str, Value] = {}
-        lines = (line for page in pages_of_source(self.state, number) for line in page.sentences())
         for line in lines:
             option = next((one for one in options_in(line, "entity") if one.text == value.name), None)
-            names = listed_with(option) if option is not None and not self.chooser.denies(number, line) else []
-            others = self.of_other_kinds(option) if option is not None else []
-            places = {item.anchor: item.place for item in line.links}
-            found |= {
-                name: Value(name, places.get(name), value.turn)
-                for name in names
-                if name not in (value.name, *others) and places.get(name) is not None
-            }
+            if option is not None and not self.chooser.denies(number, line):
+                found |= self._listed_with(option, value)
         return list(found.values())
 
+    def unlisted(self, number: int, value: Value) -> list[Value]:
+        folder = (value.document or "").rpartition("/")[0]
+        found: dict[str, Value] = {}
+        for page in pages_of_source(self.state, number):
+            for line in page.sentences():
+                if line.text != line.heading and self.chooser.states_line(number, line):
+                    options = options_in(line, "entity")
+                    ends = [one for one in options if folder and (one.document or "").rpartition("/")[0] == folder]
+                    found |= {one.text: Value(one.text, one.place, value.turn) for one in ends}
+        return [one for one in found.values() if one.document != value.document]
+
+    def _listed_with(self, option: Option, value: Value) -> dict[str, Value]:
+        others, places = self.of_other_kinds(option), {item.anchor: item.place for item in option.sentence.links}
+        return {
+            name: Value(name, places.get(name), value.turn)
+            for name in listed_with(option)
+            if name not in (value.name, *others) and places.get(name) is not None
+        }
+
     def beside(self, number: int, value: Value) -> list[Value]:
-        clue = self.state.reading.clues[number]
+        clue, folder = self.state.reading.clues[number], (value.document or "").rpartition("/")[0]
         hits = {hit.document: hit for hit in self.seen.hits() if hit.document != value.document}
-        name = "" if clue.value or clue.described else self.source(clue)[0]
-        telling = [hit for hit in hits.values() if name and self.chooser.tells(number, name, hit)]
-        return [Value(short(hit.title), hit.document, value.turn) for hit in telling]
+        if clue.value:  # nothing is named: who meets one condition by what a result shows may meet the others
+            alike = [hit for hit in hits.values() if folder and hit.document.rpartition("/")[0] == folder]
+            telling = [hit for hit in alike if self.chooser.shown_to_meet(number, hit.document) is not None]
+        else:
+            name = "" if clue.described else self.source(clue)[0]
+            telling = [hit for hit in hits.values() if name and self.chooser.tells(number, name, hit)]
+        own = [hit for hit in telling if not any(self._is_on(hit, other) for other in hits.values())]
+        return [Value(short(hit.title), hit.document, value.turn) for hit in own]
+
+    def _is_on(self, hit: Hit, other: Hit) -> bool:
+        """Whether the title of a result says that it is on another one: notes, a broadcast, an entry in a handbook."""
+        return hit.title != other.title and holds(hit.title, other.title)
+
+    def ahead(self, number: int, rival: Value) -> list[Value] | Need | None:
+        if rival.place is None:
+            return None
+        clue, page = self.state.reading.clues[number], self.seen.documents.get(rival.document or "")
+        if page is None:
+            slots = {"name": rival.name, "titles": rival.name}
+            return Need([("open", {"document": rival.place})], "rest_open", slots)
+        folder = (self.state.values[clue.target].document or "").rpartition("/")[0]
+        lines = [s for s in page.sentences() if s.text != s.heading and self.chooser.states_line(number, s)]
+        ends = {
+            one.document: Value(one.text, one.place, self.seen.turns)
+            for line in lines
+            for one in options_in(line, "entity")
+            if one.document is not None and folder and one.document.rpartition("/")[0] == folder
+        }
+        if ends and self._is_unspoken(page):
+            self.thoughts.add("names_some", title=short(page.title), names=listed([one.name for one in ends.values()]))
+        if not ends:
+            made, todo = self.searched(self._reverse_queries(clue, rival.name)[:1])
+            if not made:
+                return Need([search_call(*todo[0])], "search_reverse", {"name": rival.name}) if todo else None
+            for hit in (hit for search in made for hit in search.hits):
+                shown = passages_of(hit.text, hit.document, hit.title, 0)
+                told = any(holds(s.text, rival.name) and self.chooser.states_line(number, s) for s in shown)
+                if told and hit.document.rpartition("/")[0] == folder:
+                    ends[hit.document] = Value(short(hit.title), hit.document, self.seen.turns)
+            if ends and made[-1].turn == self.seen.turns - 1:
+                names = listed([one.name for one in ends.values()])
+                self.thoughts.add("results_some", title=rival.name, names=names)
+        return [end for document, end in ends.items() if document != rival.document]
 
     def is_ruled_out(self, number: int, rival: Value) -> bool:
         return not self.looked_at(rival) and self.rule_out(number, rival.name, rival.document)
@@ -197,6 +254,8 @@ class CrossChecking(PageReader):
                 if whole and any(other and holds(sentence.text, other) for other in others - {value.name}):
                     self.thoughts.add("verified_says", quote=sentence.text)
                     return
+            self.thoughts.add("verified_silent", title=short(page.title))
+            return
         last = self.seen.finds[-1] if self.seen.finds else None
         if last is not None and last.turn == self.seen.turns - 1 and last.matches:
             document = self.seen.documents.get(last.document)

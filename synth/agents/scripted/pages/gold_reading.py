@@ -40,8 +40,10 @@ class Says(Protocol):
     ) -> bool | None: ...
 
 
-_LIVES_ON = {"birth_date": ("death_date", 110)}
-"""What follows a date on the same page, and how many years later at most: who died in 2004 was not born in 1790."""
+_LIFETIME = 110
+_LIVED = {"birth_date": ("death_date", 0, _LIFETIME), "death_date": ("birth_date", _LIFETIME, 0)}
+"""What a page gives in place of a date, and how many years earlier and later it lies at most: who died in 2004 was not
+born in 1790, and who was born in 1962 did not die in the nineteenth century."""
 
 
 class GoldReading(GoldPageTurning):
@@ -207,13 +209,13 @@ class GoldReading(GoldPageTurning):
         return "" if value is None else value.name
 
     def _outlived(self, clue: int, sentences: Sequence[Passage]) -> Passage | None:
-        """The line with a later date than anybody lives to see who meets the clue."""
+        """The line with a date that nobody has who meets the clue: too long before or after."""
         span, hop, says = self._state.reading.clues[clue].span, self._hop(clue), self.says
-        later, years = _LIVES_ON.get(hop.relation, ("", 0)) if hop is not None else ("", 0)
-        if span is None or hop is None or says is None or not later or not all(end[:4].isdigit() for end in span):
+        other, before, after = _LIVED.get(hop.relation, ("", 0, 0)) if hop is not None else ("", 0, 0)
+        if span is None or hop is None or says is None or not other or not all(end[:4].isdigit() for end in span):
             return None
-        lived = (f"{int(span[0][:4]):04}-01-01", f"{int(span[1][:4]) + years:04}-12-31")
-        lines = [s for s in sentences if says(s.text, later, hop.forward, of_target=True) and values_in(s)]
+        lived = (f"{int(span[0][:4]) - before:04}-01-01", f"{int(span[1][:4]) + after:04}-12-31")
+        lines = [s for s in sentences if says(s.text, other, hop.forward, of_target=True) and values_in(s)]
         return next((s for s in lines if not within(s, lived)), None)
 
     def contrary(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
@@ -225,5 +227,8 @@ class GoldReading(GoldPageTurning):
                 continue
             if self._says(clue, sentence, of_target=True):
                 return sentence
+        outlived = self._outlived(clue, [s for s in document.sentences() if quotable(s.text)]) if name else None
+        if outlived is not None:
+            return outlived
         found = speaks_of(asked, name, document, self._lexicon, place)
         return found if found is None or self.says is None or self._says(clue, found) else None

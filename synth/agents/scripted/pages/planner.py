@@ -226,14 +226,12 @@ class PageReader(Queries):
             if left:
                 self.thoughts.add("search_narrower", titles=listed([short(hit.title) for hit in left]))
             elif made:
-                words = content_stems(todo[0][0])
-                known = [content_stems(search.query) for search in self.seen.searches]
-                said = "search_longer" if words == known[-1] else "search_rest" if words in known else "search_again"
-                self.thoughts.add(said)
+                self.thoughts.add(self.how_again(todo[0]))
             elif todo[0][0] in self.state.reading.pages:
                 self.thoughts.add("search_told", name=todo[0][0])
             elif name and not clue.value:
-                self.thoughts.add("search_reverse", name=name)
+                listed_some = page is not None and self.chooser.states(number, page)
+                self.thoughts.add("search_others" if listed_some else "search_reverse", name=name)
             else:
                 if not name and not clue.cue.startswith(("of ", "in ")):  # it says where, and is no description
                     self.thoughts.add("plan_described", cue=strip(clue.cue))

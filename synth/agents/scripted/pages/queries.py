@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from synth.agents.scripted.matching import FUNCTION_WORDS, content_words, strip, uncapitalised
+from synth.agents.scripted.matching import FUNCTION_WORDS, content_stems, content_words, strip, uncapitalised
 from synth.agents.scripted.pages.asides import Asides
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Search
@@ -48,6 +48,13 @@ class Queries(Asides):
         done = {(fold(search.query), search.k) for search in made}
         return made, [(query, k) for query, k in queries if (fold(query), k) not in done]
 
+    def how_again(self, query: Query) -> str:
+        """Whether a search asks for more results of the one before, for those of an earlier one, or in other words."""
+        words, last = content_stems(query[0]), self.seen.searches[-1]
+        if words == content_stems(last.query) and (query[1] or 0) > (last.k or 0):
+            return "search_longer"
+        return "search_rest" if any(words == content_stems(one.query) for one in self.seen.searches) else "search_again"
+
     def _reverse_queries(self, clue: Clue, name: str) -> list[Query]:
         cue = uncapitalised(strip(clue.cue))
         known = set(fold(name).split())
@@ -65,7 +72,12 @@ class Queries(Asides):
             pages, others = self.state.reading.pages, [one.cue for one in self.state.reading.clues if one is not clue]
             own = [page for page in pages if page in clue.cue or not any(page in cue for cue in others)]
             queries = [*((title, None) for title in (own or (pages if clue.value else ()))), *queries]
-        return list(dict.fromkeys((query, k) for query, k in queries if query))
+        # The same words in another order, or with an article more, bring up the same results.
+        different: dict[tuple[frozenset[str], int | None], Query] = {}
+        for query, k in queries:
+            if query:
+                different.setdefault((content_stems(query), k), (query, k))
+        return list(different.values())
 
     def _said_beside(self, clue: Clue) -> tuple[list[str], list[str]]:
         """What the other conditions on the same thing say of it: words ("politician"), and names of what it has to do

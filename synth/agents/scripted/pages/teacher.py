@@ -98,7 +98,8 @@ class PageGoldChooser(GoldResults):
             for hit in likely
             if self._line_against(clue, hit) is None and not any(holds(hit.title, one.name) for one in listed)
         ]
-        other = self._detour(clue, alike) if not likely else None
+        open_yet = [hit for hit in alike if self._shown(clue, hit) is not False]
+        other = self._detour(clue, open_yet) if not likely else None
         return [*gold, *likely, *([other] if other is not None else [])]
 
     def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
