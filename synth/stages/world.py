@@ -27,7 +27,7 @@ class WorldPages(ShardStage[WorldPagesConfig]):
     """
 
     name = "world_pages"
-    version = 30
+    version = 31
     config_type = WorldPagesConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "documents": Document,
