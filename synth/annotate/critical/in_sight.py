@@ -170,7 +170,7 @@ def _searches(
             passage = next((p for p in said if holds(p.text, name) and _points_to(p, name)), None)
             if passage is not None and hop.target.document_id and is_new(name):
                 thoughts = Thoughts(point.task.question, generator, terse=False)
-                _quote(thoughts, passage)
+                _quote(thoughts, passage, read=passage.document in view.read)
                 thoughts.add("search_name", name=name)
                 yield _call_turn(point, thoughts, search, {"query": name})
     for clue, numbers in zip(reading.clues, clue_hops(point.task), strict=False):
@@ -187,9 +187,10 @@ def _points_to(passage: Passage, name: str) -> bool:
     return first and bool(passage.title) and quotable(passage.text)
 
 
-def _quote(thoughts: Thoughts, passage: Passage | None) -> None:
+def _quote(thoughts: Thoughts, passage: Passage | None, *, read: bool = True) -> None:
+    """Quote a line of a page that was ``read``, or of a result."""
     if passage is not None and passage.title and quotable(passage.text):
-        thoughts.add("quote", quote=passage.text, title=passage.title)
+        thoughts.add("quote" if read else "quote_result", quote=passage.text, title=passage.title)
 
 
 def _why(intent: str, generator: np.random.Generator, **slots: str) -> str:
