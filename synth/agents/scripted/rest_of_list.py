@@ -62,8 +62,9 @@ class RestOfList(SetQuestions):
         for unknown, value in sorted(self.state.values.items()):
             numbers = self._conditions(unknown)
             named = {number: self._named_rivals(number, value) for number in numbers}
-            for leading in numbers if len(numbers) > 1 else ():
-                left = named[leading] if any(named.values()) else self._unnamed_rivals(leading, value)
+            for leading in numbers if len(numbers) > 1 and not needs else ():
+                told = self._left(leading, named[leading])
+                left = told if any(named.values()) else self._unnamed_rivals(leading, value)
                 if len(left) > _MOST:
                     continue
                 begun |= any(map(self.looked_at, left))
@@ -89,7 +90,8 @@ class RestOfList(SetQuestions):
         whether it is right. The needs, what was taken, and whether others beside it were looked at before."""
         for unknown, value in sorted(self.state.values.items()):
             leading, onward = self._conditions(unknown), self._onward(unknown)
-            left = self._named_rivals(leading[0], value) if len(leading) == 1 and onward is not None else []
+            single = len(leading) == 1 and onward is not None
+            left = self._left(leading[0], self._named_rivals(leading[0], value)) if single else []
             if onward is None or not 0 < len(left) <= _FEW_STARTS:
                 continue
             begun = any(map(self.looked_at, left))
@@ -153,8 +155,7 @@ class RestOfList(SetQuestions):
         ]
 
     def _named_rivals(self, number: int, value: Value) -> list[Value]:
-        """Those that the run has named as possibilities and not put aside; nothing that it goes by otherwise. Where it
-        has said what two lists share, only those."""
+        """Those that the run has named as possibilities. Where it has said what two lists share, only those."""
         rivals = self.rivals(number, value)
         if not any(self.thoughts.told(rival.name) for rival in rivals):
             rivals = []
@@ -162,7 +163,7 @@ class RestOfList(SetQuestions):
             shared = says(("g_common",), thought)
             if shared is not None and named_in(shared.group(), value.name) and _CUT not in shared.group():
                 rivals = [rival for rival in rivals if named_in(shared.group(), rival.name)]
-        return self._left(number, rivals)
+        return rivals
 
     def _unnamed_rivals(self, number: int, value: Value) -> list[Value]:
         """As :meth:`_named_rivals`, for what came up by a search and stands on no list that was named."""
@@ -171,6 +172,7 @@ class RestOfList(SetQuestions):
         return self._left(number, [*rivals, *(one for one in self.beside(number, value) if one.document not in known)])
 
     def _left(self, number: int, rivals: Sequence[Value]) -> list[Value]:
+        """What the run has not put aside, and nothing that it goes by otherwise."""
         ours = {fold(one.name) for one in self.state.values.values()}
         ours |= {fold(clue.name) for clue in self.state.reading.clues}
         return [

@@ -20,6 +20,15 @@ __all__ = ["SetQuestions"]
 _OF_ONE = re.compile(r"\b(?:most|least|first|last|\w{2,}est)\b")  # holds for one of several: not for each
 
 
+_OF_EACH = ("name", "names", "titles", "others")
+"""What a thought says of each of those that are read for the same."""
+
+
+def _for_same(need: Need, other: Need) -> bool:
+    """Whether two calls are made for the same: "area" of both."""
+    return all(need.slots.get(slot) == value for slot, value in other.slots.items() if slot not in _OF_EACH)
+
+
 class SetQuestions(TurnPlanner):
     """The part of a planner that works on clues about sets."""
 
@@ -128,7 +137,7 @@ class SetQuestions(TurnPlanner):
 
     def _together(self, needs: Sequence[Need]) -> list[Call]:
         """One need; or several of one kind in one turn."""
-        alike = [need for need in needs if need.intent == needs[0].intent][:AT_ONCE]
+        alike = [need for need in needs if need.intent == needs[0].intent and _for_same(need, needs[0])][:AT_ONCE]
         calls = [call for need in alike for call in need.calls]
         distinct = [call for at, call in enumerate(calls) if call not in calls[:at]]
         names = list(dict.fromkeys(str(need.slots.get("name", "")) for need in alike))

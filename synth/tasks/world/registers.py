@@ -46,7 +46,7 @@ def identify(person: bool, head: str) -> tuple[str, ...]:
     """Questions that ask what a thing or person just described is called, without question mark."""
     if person:
         return ("Who is it", "What is this person's name", "Who was this")
-    return ("What is it called", "What is its name", f"Which {head} is it", f"Which {head} is meant")
+    return ("What is it called", "What is its name", f"Which {head} is it")
 
 
 def put(core: Core) -> dict[str, list[str]]:

@@ -47,10 +47,11 @@ class GraphNarration(RestOfList):
 
     def relations_beside(self, entity: str, way: Listed) -> str:
         """One or two relations of ``entity`` that no part of the question speaks of, to be mentioned; usually empty."""
+        read = {label.rpartition(" ")[0] for _, label in self.seen.fans}  # for another part of the question
         names = {
             item.relation
             for item in self.seen.listed.get(entity, {}).values()
-            if item.relation != way.relation and not self.is_wanted(entity, item)
+            if item.relation not in (way.relation, *read) and not self.is_wanted(entity, item)
         }
         if not names or float(self.thoughts.generator.random()) >= _BESIDE:
             return ""

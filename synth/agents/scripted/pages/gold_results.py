@@ -100,7 +100,7 @@ class GoldResults(GoldReading):
 
     def _known_as(self, clue: int, name: str) -> list[str]:
         """``name``, and other names that something shown has beside it ("also called Branholm University")."""
-        hop = self._hop(clue)
+        hop = self._hop(clue) or next(iter(self._all_hops(clue)), None)
         other = [] if hop is None else [one for one in (hop.source.name, *hop.source.aliases) if one != name]
         if not other:
             return [name]
