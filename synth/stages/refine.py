@@ -59,7 +59,7 @@ class Refine(RowStage[RefineConfig, TrajectoryRow]):
     with the reason."""
 
     name = "refine"
-    version = 62
+    version = 63
     config_type = RefineConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow, "injected_errors": InjectedError}
