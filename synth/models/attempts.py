@@ -125,10 +125,11 @@ class Attempts:
         self._nonce = hashlib.sha256(f"{os.getpid()} {time.time_ns()}".encode()).hexdigest()[:10]
         self._made = 0
 
-    def name(self, request: ChatRequest, digits: int) -> str:
-        """A request id that was never used, with so much of the sample in it."""
+    def name(self, request: ChatRequest, key_digits: int, sample_digits: int) -> str:
+        """A request id that was never used, with so much of the call's key and sample in it."""
         self._made += 1
-        return f"{request.key[:16]}-{_header_safe(request.sample)[:digits]}-{self._nonce}{self._made:x}"
+        sample = _header_safe(request.sample)[:sample_digits]
+        return f"{request.key[:key_digits]}-{sample}-{self._nonce}{self._made:x}"
 
     async def make(
         self, model: BoundModel, request: ChatRequest, body: bytes, bound: Bound, replica: Replica
@@ -140,7 +141,7 @@ class Attempts:
         """
         if self._home.leaving():
             raise HomeGone
-        ident = self.name(request, 8)
+        ident = self.name(request, 16, 8)
         try:
             elsewhere = await self._calls.begin(
                 ident, request.key, self._account, model.tally.role, tokens=bound.tokens, cost=bound.cost

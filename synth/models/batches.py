@@ -38,8 +38,8 @@ _SECOND_SEARCH = 2.0
 """Seconds until a provider's list of batches, in which ours does not stand, is read once more."""
 _OFFLINE_LOOK = 2.0
 """Seconds between two looks at a batch on this machine, at most."""
-_SAMPLE_DIGITS = 32
-"""Of a call's sample, in its ``custom_id``: providers take 64 characters in all."""
+_DIGITS = (8, 32)
+"""Of a call's key and sample in its ``custom_id``: with what makes it unique 64 characters, which providers take."""
 _LINE_BYTES = 256
 """Of a line of the input beside the call's body, at most."""
 _KEPT = "what is finished is kept, and a batch goes on without us: the same command finds it again"
@@ -172,7 +172,7 @@ class Batches:
             return
         replica = model.endpoints.replicas[0]
         await self._look_after(replica, model)
-        named = {self._attempts.name(call.request, _SAMPLE_DIGITS): call for call in calls}
+        named = {self._attempts.name(call.request, *_DIGITS): call for call in calls}
         terms = {"price": model.runtime.price.model_dump(), "share": options.price}
         made = await self._book.make(
             f"synth-{digest('batch', *named)[:32]}",

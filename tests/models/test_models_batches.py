@@ -74,6 +74,8 @@ async def test_a_wave_of_calls_is_one_batch_at_half_the_price(tmp_path: Path) ->
     with served() as server, CallStore(tmp_path / "calls") as calls, ModelHub(calls, account="a") as hub:
         assert said(await ask(bind(hub, server.url), range(CALLS))) == expected()
         assert len(server.batches.made) == server.batches.uploads == 1
+        names = [json.loads(line)["custom_id"] for line in server.batches.made[0].lines]
+        assert max(map(len, names)) <= 64 - len("ffffff")  # of as many calls as nobody makes
         assert set(deliveries(server).values()) == {1}
         used = [record.usage for record in server.log.records() if record.usage is not None]
         full = sum(prompt * 1000 + completion * 10_000 for prompt, completion in used)

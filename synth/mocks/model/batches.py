@@ -124,8 +124,8 @@ class MockBatches:
             raise ProtocolError("A file and the purpose 'batch' are wanted.", param="purpose")
         content = file.file.read()
         name = self._keep("in", content)
-        body = {"id": name, "object": "file", "bytes": len(content), "filename": file.filename, "purpose": "batch"}
-        return web.json_response(body)
+        said = {"bytes": len(content), "created_at": int(time.time()), "filename": file.filename}
+        return web.json_response({"id": name, "object": "file", **said, "purpose": "batch", "status": "processed"})
 
     def _keep(self, kind: str, content: bytes) -> str:
         name = f"file-{kind}{len(self._files):06d}"
