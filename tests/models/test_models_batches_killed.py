@@ -19,6 +19,8 @@ from test_models_batches import Echo, deliveries, expected, of_batches
 from synth.store import FAILPOINTS
 from synth.store.calls import CallStore
 
+pytestmark = pytest.mark.thorough
+
 CALLS = 200
 POINTS = sorted(name for name in FAILPOINTS if name.startswith("batch."))
 
