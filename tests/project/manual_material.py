@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from synth.testing.corpus import small_documents, small_tasks
@@ -123,7 +124,7 @@ def _pages(folder: Path) -> None:
     _lines(folder / "questions.jsonl", [{"question": one.question, "answer": one.answer} for one in small_tasks()])
 
 
-def _lines(path: Path, rows: list[dict[str, object]]) -> None:
+def _lines(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
@@ -131,7 +132,7 @@ def _runs(folder: Path) -> None:
     """The logs of the script of the manual (own_runs.py), a third of them right, and their questions."""
     sys.path.insert(0, str(GUIDES))
     try:
-        import own_runs
+        own_runs = importlib.import_module("own_runs")
     finally:
         sys.path.remove(str(GUIDES))
     logs = []

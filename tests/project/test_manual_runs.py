@@ -57,10 +57,11 @@ class Reader:
             assert (self.folder / name).read_text(encoding="utf-8").startswith(block.text), block.place
         elif name := block.marked("shows"):
             self._shows(block, self.folder / name)
+        elif block.kind in ("sh", "material", "python", "text"):
+            ways = {"sh": self._lines, "material": self._given, "python": self._python, "text": self._compare}
+            ways[block.kind](block)
         else:
-            {"sh": self._lines, "material": self._given, "python": self._python, "text": self._compare}.get(
-                block.kind, lambda block: self._recipe(block, recipes)
-            )(block)
+            self._recipe(block, recipes)
 
     def _given(self, block: Block) -> None:
         give(block.text, self.folder)
@@ -129,7 +130,7 @@ class Reader:
             words = ["synth", *words]
         assert words[0] in ("synth", "python"), f"{place}: nobody knows how to run {words[0]!r}"
         if words[0] == "python":
-            done = self._ended([sys.executable, *words[1:]], variables)
+            done: forked.Ended | subprocess.CompletedProcess[str] = self._ended([sys.executable, *words[1:]], variables)
         elif words[1] in SERVERS and "--over mcp " not in line:
             self._serve(words[1:])
             return
