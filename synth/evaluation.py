@@ -81,10 +81,6 @@ def evaluate(
     refuse_remote(out, "out")
     splits = planning.chosen_splits(splits)
     dataset = load(path)
-    if not any(dataset.count("tasks", split) for split in splits):
-        has = ", ".join(dataset.splits("tasks"))
-        what = f"it has no tasks in {' or '.join(splits)}" + (f", but in {has}" if has else "")
-        raise InputError(what, where=str(path), mend="name other splits with --split (all: each of them)")
     folder = Path(out) if out is not None else Path("out") / f"{dataset.report.dataset}-evaluation"
     names = planning.candidate_names(models)
     recipes = [
@@ -93,6 +89,10 @@ def evaluate(
         )
         for model, name in zip(models, names, strict=True)
     ]
+    if not any(dataset.count("tasks", split) for split in splits):
+        has = ", ".join(dataset.splits("tasks"))
+        what = f"it has no tasks in {' or '.join(splits)}" + (f", but in {has}" if has else "")
+        raise InputError(what, where=str(path), mend="name other splits with --split (all: each of them)")
     for name in names:
         stores.check_destination(folder / "runs" / name)
     found, accounts = [], {}
