@@ -60,6 +60,7 @@ def build(
     tasks: Annotated[int | None, Field(ge=1)] = None,
     tasks_file: str | None = None,
     seed: int | None = None,
+    prompts: str | None = None,
     out: str | None = None,
     store: str | None = None,
     workers: Annotated[int, Field(ge=1)] = 1,
@@ -81,6 +82,7 @@ def build(
         tasks: Exactly how many tasks; empty = as the recipe says.
         tasks_file: A file of your own questions and answers.
         seed: Of everything random; empty = as the recipe says.
+        prompts: A folder of your own prompts, by its absolute path where the worker runs; empty = as the recipe says.
         out: The dataset's folder, an absolute path; empty = out/DATASET below the worker's folder.
         store: Where finished work is kept, an absolute path; empty = SYNTH_STORE or the worker's cache folder.
         workers: How many processes; needs an executor other than local.
@@ -104,6 +106,7 @@ def build(
         tasks=tasks,
         tasks_file=_path(tasks_file),
         seed=seed,
+        prompts=_path(prompts),
         out=_path(out),
         store=_path(store),
         workers=workers,
@@ -138,12 +141,15 @@ def parameters_of(request: api.BuildRequest) -> dict[str, Any]:
     start in another folder."""
     plain = ("dataset", "tasks", "seed", "workers", "executor", "in_flight", "max_cost", "max_tokens")
     values: dict[str, Any] = {name: getattr(request, name) for name in plain}
-    for name in ("recipe", "source", "tasks_file", "out", "store"):
+    for name in ("recipe", "source", "tasks_file", "prompts", "out", "store"):
         path = getattr(request, name)
         values[name] = None if path is None else url_of(path) if is_remote(path) else str(Path(path).absolute())
     calls = None if request.calls is None else str(request.calls)
     values["calls"] = calls if calls is None or "://" in calls else str(Path(calls).absolute())
-    values |= {"slurm": dict(request.slurm), "settings": dict(request.settings)}
+    settings = dict(request.settings)
+    if isinstance(folder := settings.get("prompts"), str) and not is_remote(folder):
+        settings["prompts"] = str(Path(folder).absolute())
+    values |= {"slurm": dict(request.slurm), "settings": settings}
     return values
 
 

@@ -188,6 +188,7 @@ EXPERTS: Mapping[str, str] = {
 RATERS: Mapping[str, str] = {
     "evidence": "synth.annotate.rewards.rating:EvidenceRater",
     "model": "synth.annotate.rewards.model_judge:model_rater",
+    "own": "synth.annotate.rewards.own:own_rater",
 }
 SCORERS: Mapping[str, str] = {
     "evidence": "synth.annotate.critical.scoring:EvidenceScorer",

@@ -29,6 +29,7 @@ __all__ = [
     "MaxTokensOption",
     "ModelOption",
     "OutOption",
+    "PromptsOption",
     "RecipeOption",
     "SeedOption",
     "SetOption",
@@ -78,6 +79,14 @@ TasksFileOption = Annotated[
     typer.Option("--tasks-file", metavar="F", help="Your own questions and answers (JSONL or CSV) instead of ours."),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of everything that is drawn.")]
+PromptsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts",
+        metavar="DIR",
+        help="Your own prompts: files at the relative paths of those that ship (agents/search/v2.md).",
+    ),
+]
 OutOption = Annotated[
     Path | None,
     typer.Option(

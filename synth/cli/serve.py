@@ -16,6 +16,7 @@ from synth.errors import InputError
 from synth.late import late
 
 if TYPE_CHECKING:
+    from synth import own_code
     from synth.annotate import rewards
     from synth.annotate.rewards import server as reward_server
     from synth.dataset import reader
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from synth.serving import bounds
     from synth.serving import http as serving
 else:
+    own_code = late("synth.own_code")
     rewards = late("synth.annotate.rewards")
     reward_server = late("synth.annotate.rewards.server")
     reader = late("synth.dataset.reader")
@@ -133,10 +135,22 @@ def serve_reward(
     host: HostOption = "127.0.0.1",
     allow_hosts: AllowHostsOption = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8177,
+    reward: Annotated[
+        str, typer.Option("--reward", metavar="NAME", help="Where a request names none; your own: module:function.")
+    ] = "grounded",
 ) -> None:
     """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""
 
-    server = reward_server.RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
+    if ":" in reward:
+        own_code.beside(Path.cwd())
+        own_code.load(reward, "--reward")
+    elif reward not in rewards.RULES:
+        raise InputError(
+            f"there is no reward {reward!r}",
+            where="--reward",
+            mend=f"use {', '.join(rewards.RULES)} or module:function",
+        )
+    server = reward_server.RewardServer(host, port, _truths(folder), rule=reward, allow_hosts=allow_hosts or ())
     if not bounds.loopback(host):
         print(f"synth: {host} is not a loopback address: anyone who reaches it may ask", file=sys.stderr)
     serving.serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))

@@ -18,6 +18,7 @@ from synth.inputs import read_input
 from synth.pipelines.collaborators import vectors_of
 from synth.pipelines.words import lexicon_of
 from synth.places import is_remote
+from synth.prompting import load_prompt
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS
 from synth.schemas.rejections import Rejection
@@ -127,6 +128,7 @@ def outlook_json(outlook: Outlook) -> dict[str, Any]:
         "model_calls": _model_calls(outlook),
         "pilot": None if outlook.pilot is None else pilot_json(outlook.pilot),
         "supply": None if outlook.supply is None else asdict(outlook.supply),
+        "prompts": {name: list(labels) for name, labels in outlook.prompts.items()},
         "account": account_json(outlook.account),
     }
 
@@ -169,6 +171,7 @@ def outlook_text(outlook: Outlook) -> str:
             *table(rows, wrapped=True),
             "",
             *_relations_text(recipe),
+            *_prompts_text(outlook),
             *_questions_text(recipe),
             *_triples_text(recipe),
             *_calls_text(outlook),
@@ -200,6 +203,21 @@ def _search_text(recipe: Recipe) -> str:
         return ""
     encoded = vectors_of(place.model_dump())
     return f"; search: {place.retriever}" + (f" ({encoded[0].kind} vectors)" if encoded is not None else "")
+
+
+def _prompts_text(outlook: Outlook) -> list[str]:
+    """Whose place the user's own prompts take, and where that changes something."""
+    lines = []
+    for name, labels in outlook.prompts.items():
+        where = ", ".join(labels) or "used by no stage of this build"
+        if name.startswith("export/"):
+            where = "used by exports"
+        elif not labels and (newest := load_prompt(name.rpartition("/v")[0]).ref).version > int(
+            name.rpartition("/v")[2]
+        ):
+            where = f"not used: {newest.id}/v{newest.version} took its place"
+        lines += filled(f"your prompt {name}: {where}")
+    return [*lines, ""] if lines else []
 
 
 def _relations_text(recipe: Recipe) -> list[str]:

@@ -2,8 +2,8 @@
 
 In it: identity scheme, schema version, stage name and version, config (without ``unhashed`` fields), who filters its
 candidates, the versions of the collaborators that it is given (and of no others), seed, name of the source, hash of
-what is read from outside, versions of the libraries that it and they name, the fingerprint of everything it reads and,
-where that is a table that grows with N, how much of it there is.
+what is read from outside, the user's own prompts that it uses, versions of the libraries that it and they name, the
+fingerprint of everything it reads and, where that is a table that grows with N, how much of it there is.
 
 Not in it, each for a reason (a config adds fields of its own in ``unhashed``):
 
@@ -144,6 +144,9 @@ def _fingerprint(
     }
     if node.filters:
         material["task_filters"] = [hashed_config(task_filter) for task_filter in node.filters]
+    own = {name: digest(text) for name, text in node.prompts.items() if text is not None}
+    if own:
+        material["prompts"] = own
     value = digest("stage", material)
     # Without outside content (a generated world), what the first stages are made from stands for the source.
     accepted_by = None

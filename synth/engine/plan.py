@@ -30,6 +30,8 @@ class StageNode:
     """Of a ``CandidateStage``: who looks at what it kept before that is accepted, in this order."""
     role: str | None = None
     """Whose rows its tables hold; None = no role's alone."""
+    prompts: Mapping[str, str | None] = field(default_factory=dict)
+    """Prompts of the user's own by name: those that it uses with their text, the others with None."""
 
     @cached_property
     def reads(self) -> tuple[str, ...]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from synth.engine.units import PartRecord, RowRecord, content_hash, read_units
 from synth.engine.usage import CallUse
 from synth.errors import SynthError
 from synth.models.contract import Models
+from synth.own_code import folders
+from synth.prompting import overlaid
 from synth.schemas.provenance import Provenance
 from synth.stages.context import RowContext
 from synth.stages.contract import Implementation, RowStage, Stage, StageConfig
@@ -52,6 +54,10 @@ class StageWork:
     """All models of the build, for work that stays in this process; None for a stage that needs none."""
     filters: tuple[Implementation, ...] = ()
     """Who looks at what a stage of candidates kept."""
+    prompts: Mapping[str, str | None] = field(default_factory=dict)
+    """Prompts of the user's own, as :attr:`~synth.engine.plan.StageNode.prompts` has them."""
+    code: tuple[str, ...] = field(default_factory=folders)
+    """Where code of the user's lies, as this process knows it: another one is told."""
 
     def note(self, event: Any, task: ShardTask, row: str | None = None) -> None:
         """A line for the ledger, where there is one."""
@@ -60,9 +66,10 @@ class StageWork:
 
     @contextmanager
     def named(self, place: str) -> Iterator[None]:
-        """Errors of the user pass; a bug passes with a note that says where it happened."""
+        """The user's own prompts hold. Errors of the user pass; a bug passes with a note that says where."""
         try:
-            yield
+            with overlaid(self.prompts):
+                yield
         except SynthError:
             raise
         except Exception as error:

@@ -120,6 +120,7 @@ class StageRun:
             ledger=self._engine.store.ledger,
             models=None if models is None else models.hub,
             filters=self.node.filters,
+            prompts=self.node.prompts,
         )
 
     def _models(self) -> ModelExecutor | None:

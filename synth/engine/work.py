@@ -18,6 +18,7 @@ from synth.engine.usage import MeteredModels, use_numbers
 from synth.identity import derive_generator
 from synth.models.bridge import wait
 from synth.models.contract import CallFailed, FailureKind
+from synth.own_code import beside
 from synth.schemas.rejections import Reason, Rejection
 from synth.stages.context import RowContext
 from synth.stages.contract import (
@@ -53,6 +54,8 @@ class Work(StageWork):
 
     def open(self) -> Stage[Any]:
         """A stage object, with whatever heavy things it opens."""
+        for folder in self.code:
+            beside(folder)
         context = Context(
             seed=self.seed,
             inputs=self.inputs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Literal
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from synth.environments.contract import Environment, EnvironmentKeys, Environmen
 from synth.environments.guarded import guarded
 from synth.errors import InputError
 from synth.identity import versioned
+from synth.own_code import load
 
 __all__ = ["OWN_ENVIRONMENT", "RECORDED_ENVIRONMENT", "OwnPlace", "RecordedPlace"]
 
@@ -31,13 +31,12 @@ class RecordedPlace(EnvironmentKeys):
     kind: Literal["recorded"]
 
 
-@versioned(1)
-def _own(*, made_by: str, options: dict[str, Any] | None = None, inputs: Any = None) -> Environment:
-    module, _, attribute = made_by.partition(":")
-    return guarded(getattr(import_module(module), attribute)(**(options or {})))
-
-
 @versioned(2)
+def _own(*, made_by: str, options: dict[str, Any] | None = None, inputs: Any = None) -> Environment:
+    return guarded(load(made_by, "environment.made_by")(**(options or {})))
+
+
+@versioned(3)
 def _recorded(*, inputs: Any = None) -> Environment:
     """
     Raises:

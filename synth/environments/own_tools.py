@@ -6,12 +6,9 @@ words: runs are replayed.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -19,6 +16,7 @@ from pydantic.errors import PydanticUserError
 
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.errors import InputError
+from synth.own_code import load, source_of
 from synth.schemas.row import JsonObject
 
 __all__ = ["OWN_TOOL", "OwnTool"]
@@ -37,11 +35,8 @@ class OwnTool:
             InputError: it can't be imported, or its signature or docstring makes no tool.
         """
         self.place = place
-        module, _, name = place.partition(":")
-        try:
-            self._function: Callable[..., Any] = getattr(import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise self._unfit(f"can't be imported: {error}", "put it on PYTHONPATH") from None
+        name = place.partition(":")[2]
+        self._function: Callable[..., Any] = load(place, _KEY)
         if not inspect.isfunction(self._function) or inspect.iscoroutinefunction(self._function):
             raise self._unfit("is no plain function")
         try:
@@ -60,8 +55,8 @@ class OwnTool:
 
     @property
     def source(self) -> str:
-        """Hash of the file that the function stands in: another text of it is another tool."""
-        return hashlib.sha256(Path(inspect.getfile(self._function)).read_bytes()).hexdigest()
+        """Hash of the function's code: another text of it is another tool."""
+        return source_of(self.place, _KEY)
 
     def _read_by(self, name: str, types: Mapping[str, Any], parameter: inspect.Parameter) -> TypeAdapter[Any]:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):

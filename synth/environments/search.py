@@ -57,7 +57,7 @@ class SearchEnvironment(Environment):
     """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "search"
-    version: ClassVar[str] = "26"
+    version: ClassVar[str] = "27"
 
     def __init__(
         self,

@@ -19,10 +19,13 @@ from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, InputError
 from synth.export.contract import UNMEASURED, About, Format, Inexpressible, Item, Record, Run, StepOf, TaskPages, Why
 from synth.export.items import Chooser, Cutter, items_of
+from synth.export.own_reward import reward_files
 from synth.export.report import EXPORT_FILE, ExportReport, SplitReport, export_card
 from synth.export.selection import Selection
 from synth.export.writing import Writer, json_line, open_writer
 from synth.identity import canonical_json
+from synth.prompting import overlaid
+from synth.prompting.own import checked_prompts
 from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, JsonList
 from synth.store import check_destination, staged
@@ -47,6 +50,8 @@ class _Tally:
     examples: dict[str, str] = field(default_factory=dict)
     tools: dict[str, JsonList] = field(default_factory=dict)
     """The different lists of tools that exported tasks have, by their text."""
+    rewards: set[str] = field(default_factory=set)
+    """Reward functions that exported tasks name."""
     unmeasured_steps: int = 0
     cut_rows: int = 0
     cut_observations: int = 0
@@ -93,7 +98,7 @@ def export_dataset(
     check_destination(out, marker=EXPORT_FILE)
     about = About(dataset=_name(dataset), thoughts=thoughts)
     tally = _Tally()
-    with staged(out, marker=EXPORT_FILE) as staging:
+    with overlaid(_prompts(dataset)), staged(out, marker=EXPORT_FILE) as staging:
         splits: dict[str, SplitReport] = {
             split: made
             for split in SPLITS
@@ -112,6 +117,13 @@ def _name(dataset: Dataset) -> str:
     if (dataset.path / REPORT_FILE).is_file():
         return dataset.report.dataset
     return dataset.path.resolve().name
+
+
+def _prompts(dataset: Dataset) -> dict[str, str]:
+    """The prompts that its recipe laid over ours."""
+    if not (dataset.path / REPORT_FILE).is_file():
+        return {}
+    return checked_prompts(dataset.report.recipe.get("prompts") or {})
 
 
 def _counter(tokenizer: Path | None, max_length: int | None) -> Tokenizer | None:
@@ -170,6 +182,7 @@ def _split(
             exported += 1
             if isinstance(item, RlRow):
                 tally.tools.setdefault(canonical_json(list(item.tools)), item.tools)
+                tally.rewards.add(item.verifier.function)
             records += len(made) * times
             tally.unmeasured_steps += sum(record.get(UNMEASURED, 0) for record in made)
             tally.cut_rows += cuts > 0
@@ -248,6 +261,9 @@ def _report(
     if format_.beside is not None and there:
         for name, data in format_.beside(about.dataset, there, list(tally.tools.values())).items():
             (folder / name).write_bytes(data)
+    for name, data in reward_files(about.dataset, tally.rewards).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
     reasons = sorted({reason for one in splits.values() for reason in one.inexpressible})
     return ExportReport(
         format=format_.name,

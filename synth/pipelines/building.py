@@ -79,7 +79,11 @@ class Prepared:
         """
         found = None if pilot is None else run_pilot(self.engine, self.recipe.tasks, pilot)
         supply = self._supply() if sample else None
-        return Outlook(self.recipe, self.engine.status(), self.account, found, supply)
+        return Outlook(self.recipe, self.engine.status(), self.account, found, supply, self._prompts())
+
+    def _prompts(self) -> dict[str, tuple[str, ...]]:
+        nodes = self.engine.plan.nodes
+        return {name: tuple(one.label for one in nodes if one.prompts.get(name)) for name in self.recipe.prompts}
 
     def _supply(self) -> Supply | None:
         """None where it is not worth it, or would cost money."""
@@ -237,6 +241,7 @@ def resolve(request: BuildRequest) -> Recipe:
         tasks=request.tasks,
         tasks_file=request.tasks_file,
         seed=request.seed,
+        prompts=request.prompts,
         settings=request.settings,
     )
     return load_recipe(request.dataset, file=request.recipe, settings=settings)

@@ -28,6 +28,7 @@ from synth.filtering.decontamination.config import Decontaminate
 from synth.filtering.decontamination.config import Rules as Overlap
 from synth.filtering.dedup import Rules
 from synth.models.asking import AskConfig
+from synth.own_code import source_of
 from synth.pipelines.aimed import aimed
 from synth.pipelines.explored import made_of
 from synth.pipelines.words import language_of
@@ -35,7 +36,7 @@ from synth.prompting import load_prompt
 from synth.recipe.dedup import encoder_options
 from synth.recipe.model import Recipe
 from synth.recipe.parts import Critical
-from synth.recipe.roles import Role, RoleName, assistant_of, job_of, policy_of, source_of
+from synth.recipe.roles import Role, RoleName, assistant_of, job_of, policy_of
 from synth.registry import factory_of, find
 from synth.retrieval.rerank import Reranking
 from synth.retrieval.retrievers import Vectors

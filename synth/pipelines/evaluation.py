@@ -26,7 +26,7 @@ from synth.sources.dataset import inverses_of, read_table
 __all__ = ["candidate_names", "chosen_splits", "evaluation_recipe"]
 
 SPLITS = ("train", "validation", "test")
-_KEPT = ("limits", "management")
+_KEPT = ("limits", "management", "prompts")
 """Parts of the dataset's recipe that say how agents act."""
 _WORDINGS = ("world", "docs", "given", "reverse")
 

@@ -96,7 +96,7 @@ def preferences(recipe: Recipe) -> Iterator[Run]:
 
 def judged_pairs(recipe: Recipe) -> Iterator[Run]:
     who, wanted = recipe.roles.get("judge"), paired(recipe)
-    if who is None or wanted is None:
+    if who is None or wanted is None or ":" in who.backend:
         return
     judge = assistant_of("judge", who, assistant("pair_judge"), compare_prompt().ref)
     yield Run("judged-pairs", "judge_pairs", {"judge": judge, "required": wanted.selection.judge})

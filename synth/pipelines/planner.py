@@ -8,15 +8,18 @@ read by that role's runs, and by whoever asks for it as ``table@role``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from synth.engine import Plan, StageNode
 from synth.errors import InputError
+from synth.identity import canonical_json
 from synth.pipelines.collaborators import accepting_of, task_filters
 from synth.pipelines.stage_runs import Run
 from synth.pipelines.steps import STEPS
+from synth.prompting import load_prompt, overlaid
 from synth.recipe.model import Recipe
 from synth.recipe.parts import StageItem
 from synth.registry import STAGES, choices, find
@@ -32,10 +35,28 @@ def plan(recipe: Recipe) -> Plan:
     Raises:
         InputError: the recipe names a stage that does not exist, or one that reads what none before it writes.
     """
-    nodes = tuple(_connected(recipe, _runs(recipe)))
+    with overlaid(recipe.prompts):
+        nodes = tuple(_with_prompts(recipe, node) for node in _connected(recipe, _runs(recipe)))
     if recipe.has_tasks and not any(node.label == "tasks" for node in nodes):
         raise InputError("no run labelled tasks makes the tasks", where="stages", mend="add the step tasks")
     return Plan(dataset=recipe.name, seed=recipe.seed, source=source_name(recipe), nodes=nodes, wanted=recipe.tasks)
+
+
+def _with_prompts(recipe: Recipe, node: StageNode) -> StageNode:
+    """``node`` with the recipe's own prompts: a stage uses those whose hash its config holds or that it names."""
+    if not recipe.prompts:
+        return node
+    config = canonical_json(node.config.model_dump(mode="json"))
+    used = {
+        name: text if name in node.stage.prompts or _hash_of(name) in config else None
+        for name, text in recipe.prompts.items()
+    }
+    return replace(node, prompts=used)
+
+
+def _hash_of(name: str) -> str:
+    prompt_id, _, version = name.rpartition("/v")
+    return load_prompt(prompt_id, int(version)).ref.sha256
 
 
 def source_name(recipe: Recipe) -> str:

@@ -45,6 +45,8 @@ class BuildRequest:
     tasks_file: Path | str | None = None
     """The user's own questions and answers."""
     seed: int | None = None
+    prompts: Path | str | None = None
+    """A folder of prompts that are laid over ours."""
     out: Path | str | None = None
     """A folder, here or in storage; default ``out/<dataset>``."""
     store: Path | str | None = None
@@ -82,6 +84,7 @@ class BuildOptions(TypedDict, total=False):
     tasks: int | None
     tasks_file: Path | str | None
     seed: int | None
+    prompts: Path | str | None
     out: Path | str | None
     store: Path | str | None
     workers: int
@@ -128,6 +131,8 @@ class Outlook:
     """What the rest will take, from a few rows of each stage that calls a model; None when no pilot was run."""
     supply: Supply | None = None
     """Whether the source gives so many tasks; None when no sample was drawn."""
+    prompts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Each of the user's own prompts -> labels of the stage runs that use it."""
 
 
 @dataclass(frozen=True)

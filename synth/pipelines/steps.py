@@ -39,6 +39,7 @@ from synth.pipelines.collaborators import (
 )
 from synth.pipelines.duplicate_steps import deduplicated, duplicate_documents, duplicates, is_read
 from synth.pipelines.explored import task_values
+from synth.pipelines.own_parts import own_rater, reward_of
 from synth.pipelines.pair_steps import (
     judged_pairs,
     perturbed_pairs,
@@ -270,7 +271,7 @@ def _critical_steps(recipe: Recipe) -> Iterator[Run]:
 
 def _labels(recipe: Recipe) -> Iterator[Run]:
     who, judge = recipe.roles.get("judge"), None
-    if who is not None and recipe.ratings is not None and recipe.ratings.steps:
+    if who is not None and ":" not in who.backend and recipe.ratings is not None and recipe.ratings.steps:
         judge = assistant_of("judge", who, assistant("step_judge"), prompt_named(STEPS_PROMPT).ref)
     for role in recipe.acting if recipe.has_tasks else ():
         values: dict[str, Any] = {"rules": [named("label_rules", name, {}) for name in recipe.label_rules]}
@@ -292,7 +293,9 @@ def _ratings(recipe: Recipe) -> Iterator[Run]:
         voices = {"voices": wanted.judges} if wanted.judges > 1 else {}
         rating = prompt_named(RATE_PROMPT).ref
         rater = assistant_of("judge", who, factory_of("raters", "model"), rating, options=voices)
-        if wanted.answers:
+        if ":" in who.backend:
+            rater = own_rater(who.backend)
+        elif wanted.answers:
             answers = assistant_of(
                 "judge", who, assistant("answer_judge"), prompt_named(ANSWER_PROMPT).ref, options=voices
             )
@@ -336,7 +339,7 @@ def _rl(recipe: Recipe) -> Iterator[Run]:
     if recipe.rl and not recipe.source_spec.is_recorded:
         # Tools and their description are the same; whoever trains says what stands behind them.
         environment = environment_of(recipe, simulated=False)
-        reward = None if recipe.reward == "grounded" else named("rewards", recipe.reward, {})
+        reward = None if recipe.reward == "grounded" else reward_of(recipe.reward)
         cite = load_prompt("rl/cite").ref if recipe.reward == "cited" else None
         values = {"environment": environment, "reward": reward, "citations": cite}
         yield Run("rl", "rl", {**values, **prompt_values(spec_of(recipe).rl_prompt)})

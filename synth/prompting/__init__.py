@@ -7,23 +7,29 @@
     ---
     Text with {{ instructions }}.
 
-A released version never changes: ``prompts/lock.json`` holds its hash and a test compares.
+A released version never changes: ``prompts/lock.json`` holds its hash and a test compares. Who builds may lay texts of
+their own over them (:mod:`synth.prompting.own`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from types import MappingProxyType
 from typing import Any
 
 from synth.errors import InputError
 from synth.schemas.row import NonEmpty, Row
 
-__all__ = ["PromptFile", "PromptRef", "list_prompts", "load_prompt", "parse_prompt"]
+__all__ = ["PromptFile", "PromptRef", "list_prompts", "load_prompt", "overlaid", "parse_own", "parse_prompt"]
 
+_LAID: ContextVar[Mapping[str, str | None]] = ContextVar("prompts laid over ours", default=MappingProxyType({}))
 _FRONT = re.compile(r"\A---\nvariables:[ \t]*\[([^\]\n]*)\][ \t]*\n---\n(.*)\Z", re.S)
 
 
@@ -60,13 +66,21 @@ class PromptFile(Row):
                 f"{word} {', '.join(names)}" for word, names in (("missing", missing), ("not declared", extra)) if names
             )
             raise InputError(f"wrong variables: {what}", where=f"prompt {self.ref.id}/v{self.ref.version}")
-        return str(_template(self.text).render(**values)).strip()
+        try:
+            return str(_template(self.text).render(**values)).strip()
+        except Exception as error:  # a template is a program, and may be a user's
+            what = f"it can't be filled in: {type(error).__name__}: {error}"
+            raise InputError(what, where=f"prompt {self.ref.id}/v{self.ref.version}") from None
 
 
 def _template(text: str) -> Any:
-    from jinja2 import Environment, StrictUndefined
+    """Prompts come with datasets, too: none may reach for more than its variables."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    return Environment(undefined=StrictUndefined, keep_trailing_newline=False, autoescape=False).from_string(text)
+    return ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, keep_trailing_newline=False, autoescape=False
+    ).from_string(text)
 
 
 def _used(text: str) -> set[str]:
@@ -104,13 +118,69 @@ def parse_prompt(prompt_id: str, version: int, data: bytes) -> PromptFile:
     return PromptFile(ref=ref, variables=declared, text=match.group(2))
 
 
-@cache
+def parse_own(shipped: PromptFile, text: str) -> PromptFile:
+    """A user's text in the place of ``shipped``. It may leave out variables, and a front matter.
+
+    Raises:
+        InputError: it is no template, or uses a variable that the prompt is not given.
+    """
+    from jinja2 import TemplateSyntaxError
+
+    ref = shipped.ref.model_copy(update={"sha256": hashlib.sha256(text.encode()).hexdigest()})
+    where = f"prompt {ref.id}/v{ref.version}"
+    match = _FRONT.match(text)
+    body = text if match is None else match.group(2)
+    try:
+        used = _used(body)
+    except TemplateSyntaxError as error:
+        line = error.lineno + (0 if match is None else text[: match.start(2)].count("\n"))
+        mend = "text in double braces is a placeholder; {% raw %} and {% endraw %} stand around what is none"
+        raise InputError(f"line {line}: {error.message}", where=where, mend=mend) from None
+    if unknown := sorted(used - set(shipped.variables)):
+        there = _braced(shipped.variables) or "none"
+        raise InputError(f"it is given no {_braced(unknown)}", where=where, mend=f"its placeholders are: {there}")
+    return PromptFile(ref=ref, variables=shipped.variables, text=body)
+
+
+def _braced(names: Iterable[str]) -> str:
+    return ", ".join(f"{{{{ {name} }}}}" for name in names)
+
+
+@contextmanager
+def overlaid(texts: Mapping[str, str | None]) -> Iterator[None]:
+    """In the block, prompts of these names (``agents/search/v2``) are these texts. None: one that must not be loaded
+    there, since who loads it does not say so, and its rows would stand for those of another text."""
+    token = _LAID.set(texts)
+    try:
+        yield
+    finally:
+        _LAID.reset(token)
+
+
 def load_prompt(prompt_id: str, version: int | None = None) -> PromptFile:
-    """The prompt ``<stage>/<name>``; the newest version when none is given.
+    """The prompt ``<stage>/<name>``, or what is laid over it; the newest version when none is given.
 
     Raises:
         InputError: there is no such prompt or version (the message lists what there is).
     """
+    shipped = _shipped(prompt_id, version)
+    name = f"{prompt_id}/v{shipped.ref.version}"
+    laid = _LAID.get()
+    if name not in laid:
+        return shipped
+    text = laid[name]
+    if text is None:
+        raise ValueError(f"prompt {name} is loaded by a stage that does not name it, neither in its config nor itself")
+    return _own(prompt_id, shipped.ref.version, text)
+
+
+@lru_cache(maxsize=256)
+def _own(prompt_id: str, version: int, text: str) -> PromptFile:
+    return parse_own(_shipped(prompt_id, version), text)
+
+
+@cache
+def _shipped(prompt_id: str, version: int | None) -> PromptFile:
     known = list_prompts()
     versions = [number for name, number in known if name == prompt_id]
     wanted = max(versions, default=0) if version is None else version

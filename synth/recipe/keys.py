@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from synth.agents.loop import Limits
 from synth.agents.management import Management
@@ -19,6 +19,7 @@ from synth.environments.search_spec import Search
 from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
+from synth.prompting.own import checked_prompts
 from synth.recipe.dedup import Dedup
 from synth.recipe.parts import (
     Contexts,
@@ -101,6 +102,7 @@ else:
     Place = union_of("environments", "search")
 
 
+_PROMPTS = {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]}
 HELD = ("world", "docs", "given", "proposed")
 """Kinds of questions whose tasks say which collection holds their evidence."""
 
@@ -171,7 +173,11 @@ class Keys(Described):
     rl: bool = True
     """Whether there are rows for reinforcement learning."""
     reward: str = "grounded"
-    """The reward function that they name: `synth list` shows the choices."""
+    """The reward function that they name: `synth list` shows the choices; ``module:function`` is one of yours."""
+    prompts: Annotated[dict[str, str], WithJsonSchema(_PROMPTS)] = {}
+    """Your own prompts: a folder that is laid over ``prompts`` of this package, with files at the same relative paths
+    (``agents/search/v2.md``); in a recipe's file its path begins at the recipe. Or the texts themselves, by name, as
+    datasets hold them. Rows name the prompt that made them by its hash."""
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
     it. Who assists, where a model is to do it instead of the embedded stand-in: ``expert`` proposes other actions,
@@ -200,6 +206,14 @@ class Keys(Described):
         source = data.get("source") if isinstance(data, Mapping) else None
         kind = source.get("kind") if isinstance(source, Mapping) else getattr(source, "kind", None)
         return data if kind not in choices("sources") else {**find("sources", str(kind)).keys_beside, **data}
+
+    @field_validator("prompts", mode="before")
+    @classmethod
+    def _texts(cls, value: Any) -> Any:
+        """Only :func:`synth.recipe.load.load_recipe` reads a folder: what comes with a dataset reaches for none."""
+        if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in (*value, *value.values())):
+            raise ValueError("name a folder, or give texts by name (agents/search/v2: ...)")
+        return checked_prompts(value)
 
     @property
     def acting(self) -> tuple[RoleName, ...]:

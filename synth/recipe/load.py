@@ -13,7 +13,9 @@ from pydantic import ValidationError
 
 from synth.errors import InputError
 from synth.inputs import parse_yaml, read_text
+from synth.own_code import beside
 from synth.places import is_remote, refuse_remote
+from synth.prompting.own import read_prompts
 from synth.recipe.model import Recipe
 from synth.registry import choices
 from synth.store.remote import local_copy
@@ -62,6 +64,7 @@ def load_recipe(
     settings: Mapping[str, Any] | None = None,
 ) -> Recipe:
     """The recipe of a builtin ``dataset``, or of ``file``, with ``settings`` (dotted key -> value) laid over it.
+    Modules of the user's that it names may lie beside the file, or in the folder at hand.
 
     Raises:
         InputError: unknown dataset, unreadable file, YAML that does not parse, a key or value that a recipe has not.
@@ -76,8 +79,15 @@ def load_recipe(
     data = _mapping(text, where)
     if file is not None and dataset is not None:
         data["name"] = dataset
+    if file is not None and isinstance(data.get("prompts"), str) and not is_remote(data["prompts"]):
+        data["prompts"] = str(Path(file).parent / Path(data["prompts"]).expanduser())
+    beside(Path.cwd())
+    if file is not None:
+        beside(Path(file).parent)
     lay_settings(data, settings or {})
     _fetch(data)
+    if isinstance(data.get("prompts"), str):
+        data["prompts"] = read_prompts(Path(data["prompts"]).expanduser())
     return parse_recipe(data, where)
 
 
@@ -108,7 +118,19 @@ def parse_recipe(data: Mapping[str, Any], where: str) -> Recipe:
 
 
 _PATHS = frozenset(
-    {"application", "benchmarks", "book", "definition", "folder", "labels", "path", "state_path", "tokenizer", "words"}
+    {
+        "application",
+        "benchmarks",
+        "book",
+        "definition",
+        "folder",
+        "labels",
+        "path",
+        "prompts",
+        "state_path",
+        "tokenizer",
+        "words",
+    }
 )
 """Keys whose values are files or folders, wherever in a recipe they stand."""
 

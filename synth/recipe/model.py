@@ -11,7 +11,7 @@ from synth.recipe.keys import HELD, Keys
 from synth.recipe.questions import (
     ReverseQuestions,
 )
-from synth.recipe.roles import ACTORS, RoleName, check_role
+from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.registry import find, names
 from synth.sources.docs.distract import DocumentDistractors
 from synth.tasks.writing.config import CheckKeys, WritingKeys
@@ -265,9 +265,14 @@ class Recipe(Keys):
         Raises:
             ValueError: a judge with nothing to judge, or a required verdict without a judge.
         """
-        if "judge" in self.roles:
-            if self.roles["judge"].model is None or ":" in self.roles["judge"].backend:
-                raise ValueError("roles.judge.backend: a model judges: choose openai or vllm, or leave the judge out")
+        if "judge" in self.roles and ":" in self.roles["judge"].backend:
+            self._check_own_judge(self.roles["judge"])
+        elif "judge" in self.roles:
+            if self.roles["judge"].model is None:
+                raise ValueError(
+                    "roles.judge.backend: a model judges, or a function of yours: choose openai, vllm or "
+                    "module:function, or leave the judge out"
+                )
             if not paired and self.ratings is None:
                 raise ValueError(
                     "roles.judge: there are neither pairs nor ratings to judge: give preferences or ratings"
@@ -276,6 +281,17 @@ class Recipe(Keys):
             raise ValueError("ratings.steps: it needs a judge; name a model under roles.judge")
         elif self.preferences is not None and self.preferences.selection.judge == "require":
             raise ValueError("preferences.selection.judge: require needs a judge; name a model under roles.judge")
+
+    def _check_own_judge(self, who: Role) -> None:
+        """It rates whole runs, and does nothing else that a model does."""
+        if self.ratings is None:
+            raise ValueError("roles.judge.backend: a function of yours rates runs: give ratings (say {})")
+        if who.model is not None or who.options:
+            raise ValueError("roles.judge.backend: a function of yours is given the task and the run, and nothing else")
+        if self.ratings.steps or self.ratings.judges > 1:
+            raise ValueError("roles.judge.backend: a function of yours rates runs once: leave out steps and judges")
+        if self.preferences is not None and self.preferences.selection.judge == "require":
+            raise ValueError("preferences.selection.judge: require needs a model as roles.judge, which compares sides")
 
     def _check_helpers(self) -> None:
         """A role or key without effect is a mistake in the recipe."""

@@ -28,6 +28,7 @@ def settings_of(
     tasks: int | None,
     tasks_file: Path | str | None,
     seed: int | None,
+    prompts: Path | str | None = None,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Dotted keys and values, in the order in which they are laid over a recipe; ``settings`` come last."""
@@ -51,6 +52,8 @@ def settings_of(
         laid["tasks"] = tasks
     if seed is not None:
         laid["seed"] = seed
+    if prompts is not None:
+        laid["prompts"] = str(prompts)
     return {**laid, **settings}
 
 

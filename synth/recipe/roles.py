@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from importlib import import_module, util
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -21,6 +18,7 @@ from synth.annotate.labels.answer_probability import SENT
 from synth.errors import InputError
 from synth.models.asking import AskConfig
 from synth.models.contract import BatchOptions, Limits, Patience, Price, Runtime, Sampling, ServeOptions
+from synth.own_code import source_of
 from synth.prompting import PromptRef, load_prompt
 from synth.redaction import password_of
 from synth.registry import factory_of
@@ -41,7 +39,6 @@ __all__ = [
     "job_of",
     "keys_of",
     "policy_of",
-    "source_of",
 ]
 
 RoleName = Literal[
@@ -352,22 +349,3 @@ def _implementation(
         sampling=who.sampling,
         runtime=runtime if who.model is not None else Runtime(),
     )
-
-
-def source_of(factory: str, where: str) -> str:
-    """Hash of the file that a user's agent or environment stands in: another text of it is another one. ``where``: the
-    key of the recipe that names it.
-
-    Raises:
-        InputError: it can't be imported, or holds no such function.
-    """
-    module, _, attribute = factory.partition(":")
-    try:
-        found = getattr(import_module(module), attribute, None)
-    except ImportError as error:
-        raise InputError(f"{factory} can't be imported: {error}", where=where, mend="put it on PYTHONPATH") from None
-    if not callable(found):
-        raise InputError(f"{module} has no function {attribute!r}", where=where, mend="write it as module:function")
-    spec = util.find_spec(module)
-    path = Path(spec.origin) if spec is not None and spec.origin else None
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else "unknown"

@@ -251,6 +251,8 @@ class Stage(ABC, Generic[C]):
     """What the arrays that it writes are called together; None = it writes none."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose version can change a result: part of the fingerprint."""
+    prompts: ClassVar[tuple[str, ...]] = ()
+    """Prompts (``agents/retry/v1``) that it loads and its config does not name by their hash."""
     threads: ClassVar[bool] = False
     """True when shards gain from threads of one process, since the work waits for others or lets go of the interpreter
     lock. Every thread then has its own stage object."""

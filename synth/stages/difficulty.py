@@ -37,7 +37,7 @@ class ClosedBook(RowStage[ClosedBookConfig, Task]):
     """The policy with search switched off: one turn, no tools (AdaSearch, SAAS)."""
 
     name = "closed_book"
-    version = 10
+    version = 11
     config_type = ClosedBookConfig
     reads = ("tasks",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"closed_book": ClosedBookRow}
@@ -113,7 +113,7 @@ class Difficulties(TableStage[DifficultyConfig]):
     """
 
     name = "difficulty"
-    version = 10
+    version = 11
     config_type = DifficultyConfig
     reads = ("tasks", "policy_runs", "closed_book")
     known_as: ClassVar[Mapping[str, str]] = {"policy_runs": "trajectories@policy"}

@@ -305,6 +305,7 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
     name = "repaired_pairs"
     version = 124
     config_type = RepairedPairsConfig
+    prompts = ("agents/retry/v1",)
     libraries = ("numpy",)
 
     def __init__(self, config: RepairedPairsConfig, context: Context) -> None:

@@ -65,6 +65,7 @@ class Refine(RowStage[RefineConfig, TrajectoryRow]):
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow, "injected_errors": InjectedError}
     sealed: ClassVar[frozenset[str]] = frozenset({"injected_errors"})
     over = "trajectories"
+    prompts = ("agents/retry/v1",)
     libraries = ("numpy",)
     looks_up = frozenset({"tasks"})
     rows_per_shard = 16

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import ClassVar
 
+from synth.annotate.rewards.own import own_values
 from synth.annotate.rewards.reward import VERIFIERS
 from synth.annotate.rewards.truth import ground_truth
 from synth.environments.contract import Environment
@@ -25,7 +26,8 @@ class RlRowsConfig(StageConfig):
     environment: Implementation
     """Whose tools the policy has."""
     reward: Implementation | None = None
-    """The reward function of the rows; None = the one that ships."""
+    """The reward function of the rows; None = the one that ships. One of the user's is tried on the right answer of
+    each row and on none."""
     citations: PromptRef | None = None
     """What asks for citations, below the system prompt; None = nothing does."""
     prompt: str = "rl/search"
@@ -39,7 +41,7 @@ class RlRows(RowStage[RlRowsConfig, Task]):
     """One row per task."""
 
     name = "rl"
-    version = 21
+    version = 22
     config_type = RlRowsConfig
     reads = ("tasks",)
     optional = ("policy_steps", "teacher_steps")
@@ -58,8 +60,11 @@ class RlRows(RowStage[RlRowsConfig, Task]):
             raise ValueError(f"prompt {prompt.ref} is not the one that was planned ({config.prompt_sha256})")
         self._system = prompt.render(instructions=self._environment.instructions())
         self._verifier = Verifier()
+        self._own: str | None = None
         if config.reward is not None:
             name = config.reward.factory
+            if (source := config.reward.versions.get("source")) is not None:
+                self._own, name = name, f"{name}@{source}"
             self._verifier = VERIFIERS.get(name) or Verifier(function=name, version=config.reward.version or 1)
         if config.citations is not None:
             cite = load_prompt(config.citations.id, config.citations.version)
@@ -74,6 +79,8 @@ class RlRows(RowStage[RlRowsConfig, Task]):
 
     def process(self, row: Task) -> Outcome:
         truth = ground_truth(row)
+        if self._own is not None:
+            own_values(self._own, [truth.answer, ""], truth)  # it fails here, not in a trainer
         name = f"rl-{digest('rl', row.id, self._system, self._tools, truth.model_dump(mode='json'))[:16]}"
         made = RlRow(
             id=name,

@@ -100,8 +100,8 @@ def step(made: SearchEnvironment, name: str, arguments: dict[str, Any]) -> ToolR
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("nowhere:tool", "nowhere:tool can't be imported: No module named 'nowhere'. Put it on PYTHONPATH"),
-        ("own_abacus:missing", "own_abacus:missing can't be imported"),
+        ("nowhere:tool", "nowhere:tool can't be imported: No module named 'nowhere'. Put its file beside the"),
+        ("own_abacus:missing", "own_abacus has no function 'missing'"),
         ("own_abacus:bare", "own_abacus:bare has no docstring"),
         ("own_abacus:untyped", "own_abacus:untyped does not say the type of number"),
         ("own_abacus:many", "own_abacus:many takes *numbers"),

@@ -28,7 +28,7 @@ def batch_rewards(
     groups: Sequence[Hashable] | None = None,
     *,
     observations: str | None = None,
-    rule: Rule = "grounded",
+    rule: Rule | str = "grounded",
 ) -> list[Reward]:
     """The rewards of responses to several prompts, in order.
 
@@ -84,7 +84,7 @@ def trl_reward(
     completions: Sequence[Any] = (),
     reward_model: Sequence[Any] | None = None,
     *,
-    rule: Rule = "grounded",
+    rule: Rule | str = "grounded",
     **columns: Any,
 ) -> list[float | None]:
     """A reward function for TRL's ``GRPOTrainer`` over the tables ``rl`` and ``contexts``.
@@ -93,7 +93,8 @@ def trl_reward(
     with the same ``extra_info.id`` (or, where that column was dropped, the same ground truth) are one group. In
     distributed training TRL hands over what one process generated: see to it that a group stays on one
     (``per_device_train_batch_size`` a multiple of ``num_generations``), else the best rubric is that of a part.
-    ``rule``: another reward than the default, as ``functools.partial(trl_reward, rule="cited")``.
+    ``rule``: another reward than the default, as ``functools.partial(trl_reward, rule="cited")``, one of the user's
+    (``rule="mine:reward"``) among them.
 
     Returns:
         One float in [0, 1] per completion; None where no rule can judge the answer, which TRL leaves out.
@@ -118,7 +119,7 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     *,
     observations: str | None = OBSERVATIONS,
-    rule: Rule = "grounded",
+    rule: Rule | str = "grounded",
     **others: Any,
 ) -> dict[str, Any]:
     """A reward function for verl, one response at a time, so without a group: the rubric counts in full only when all
@@ -145,7 +146,7 @@ def compute_scores(
     extra_infos: Sequence[Mapping[str, Any] | None] | None = None,
     *,
     observations: str | None = OBSERVATIONS,
-    rule: Rule = "grounded",
+    rule: Rule | str = "grounded",
     **others: Any,
 ) -> list[dict[str, Any]]:
     """As :func:`compute_score`, for a batch and so with groups: for verl's batch reward manager. Responses to the same

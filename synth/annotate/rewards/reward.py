@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from synth.annotate.rewards.checklist import NOT_MET, turns_of
 from synth.annotate.rewards.naming import named
+from synth.annotate.rewards.own import own_values
 from synth.annotate.rewards.response import read_response
 from synth.annotate.rewards.stages import STAGE_WEIGHTS, chain_of, stages_of
 from synth.annotate.rewards.truth import read_truth
@@ -112,24 +113,28 @@ class _Judged:
     """Of rules that need no group."""
 
 
-def reward(response: Any, truth: Any, *, observations: str | None = None, rule: Rule = "grounded") -> Reward:
+def reward(response: Any, truth: Any, *, observations: str | None = None, rule: Rule | str = "grounded") -> Reward:
     """The reward of one response on its own: the whole rubric is what it is measured against.
 
     Args:
         response: The text, or a list of chat messages.
         truth: A ``GroundTruth``, its JSON or a mapping with its fields.
         observations: See :func:`synth.annotate.rewards.response.read_response`.
-        rule: What is rewarded.
+        rule: What is rewarded; ``module:function`` is a reward of the user's (:mod:`synth.annotate.rewards.own`), which
+            gives the value, while verdict and rubric are ours.
 
     Raises:
         InputError: one of them is of another form; the line says which and how.
     """
     read = read_truth(truth)
-    return _weighed(_judged(response, read, observations, "response", rule), read, 1.0, rule)
+    made = _weighed(_judged(response, read, observations, "response", rule), read, 1.0, rule)
+    return (
+        replace(made, value=own_values(rule, [response], read, observations=observations)[0]) if ":" in rule else made
+    )
 
 
 def group_rewards(
-    responses: Sequence[Any], truth: Any, *, observations: str | None = None, rule: Rule = "grounded"
+    responses: Sequence[Any], truth: Any, *, observations: str | None = None, rule: Rule | str = "grounded"
 ) -> tuple[Reward, ...]:
     """The rewards of all responses to one prompt, in order.
 
@@ -148,7 +153,11 @@ def group_rewards(
     read = read_truth(truth)
     judged = [_judged(one, read, observations, f"responses[{place}]", rule) for place, one in enumerate(responses)]
     best = max(one.rubric for one in judged)
-    return tuple(_weighed(one, read, best, rule) for one in judged)
+    weighed = tuple(_weighed(one, read, best, rule) for one in judged)
+    if ":" not in rule:
+        return weighed
+    values = own_values(rule, responses, read, observations=observations)
+    return tuple(replace(one, value=value) for one, value in zip(weighed, values, strict=True))
 
 
 @versioned(1)
@@ -169,14 +178,14 @@ def checklist_rewards(responses: Sequence[Any], truth: Any, **more: Any) -> tupl
     return group_rewards(responses, truth, **more, rule="checklist")
 
 
-def _judged(response: Any, truth: GroundTruth, observations: str | None, where: str, rule: Rule) -> _Judged:
+def _judged(response: Any, truth: GroundTruth, observations: str | None, where: str, rule: str) -> _Judged:
     said = read_response(response, observations=observations, where=where)
     verdict = _verdict(truth, said.answer)
     found = named(said.text, [item.names for item in truth.rubric])
     share = len(found) / len(truth.rubric) if truth.rubric else 0.0
     names = tuple(item.entity for place, item in enumerate(truth.rubric) if place in found)
     judged = _Judged(verdict, said.answer, names, share)
-    if rule == "grounded":
+    if rule == "grounded" or ":" in rule:
         return judged
     turns = read_turns(response, observations)
     if rule == "checklist":
@@ -220,7 +229,7 @@ def _verdict(truth: GroundTruth, answer: str | None) -> Verdict:
     return check_task(truth, answer)
 
 
-def _weighed(judged: _Judged, truth: GroundTruth, best: float, rule: Rule) -> Reward:
+def _weighed(judged: _Judged, truth: GroundTruth, best: float, rule: str) -> Reward:
     correct = judged.verdict.correct
     value: float | None
     if rule in ("stages", "checklist"):

@@ -5,9 +5,10 @@
     POST /trl      {"completions", "reward_model", "extra_info"?, ...}              -> {"rewards": [0.9, null, ...]}
     POST /verl     {"solution_strs", "ground_truths", "extra_infos"?, ...}          -> {"scores": [{"score"}, ...]}
 
-``/trl`` and ``/verl`` take the keyword arguments of the functions in ``synth.annotate.rewards.adapters`` as one
-object. An item of ``/score`` names its ground truth by the id of a row or of a task where the server holds a dataset.
-``rule`` beside ``items``, ``completions`` or ``solution_strs`` asks for another reward than ``grounded``.
+``/trl`` and ``/verl`` take the keyword arguments of the functions in ``synth.annotate.rewards.adapters`` as one object.
+An item of ``/score`` names its ground truth by the id of a row or of a task where the server holds a dataset. ``rule``
+beside ``items``, ``completions`` or ``solution_strs`` asks for another reward than the server's (``grounded``, or the
+user's own that it was started with).
 Items with the same ``group`` (without one: with the same ground truth) are weighed against each other, so send a
 group in one request.
 
@@ -33,20 +34,26 @@ class RewardServer(JsonServer):
 
     title = "synth serve-reward"
 
+    rule: str
+    """The reward where a request names none."""
+
     def __init__(
         self,
         host: str,
         port: int,
         truths: Mapping[str, GroundTruth] | None = None,
         *,
+        rule: Rule | str = RULES[0],
         allow_hosts: Collection[str] = (),
     ) -> None:
-        """As :class:`JsonServer`. ``truths``: ground truths by id of row or task.
+        """As :class:`JsonServer`. ``truths``: ground truths by id of row or task. ``rule``: the reward where a request
+        names none.
 
         Raises:
             InputError: the address can't be listened on.
         """
         self.truths = dict(truths or {})
+        self.rule = rule
         super().__init__(host, port, allow_hosts=allow_hosts)
 
 
@@ -71,7 +78,9 @@ def _score(server: RewardServer, body: Mapping[str, Any]) -> dict[str, Any]:
     given = [group for group in groups if group is not None]
     if given and len(given) < len(groups):
         raise InputError("some items name a group and others do not", where="items", mend="name it for all or for none")
-    found = batch_rewards([item["response"] for item in items], truths, groups if given else None, rule=_rule(body))
+    found = batch_rewards(
+        [item["response"] for item in items], truths, groups if given else None, rule=_rule(server, body)
+    )
     return {"rewards": [one.to_dict() for one in found]}
 
 
@@ -90,21 +99,25 @@ def _truth(server: RewardServer, item: Mapping[str, Any], where: str) -> Any:
 def _trl(server: RewardServer, body: Mapping[str, Any]) -> dict[str, Any]:
     completions, models = _list(body, "completions"), _list(body, "reward_model")
     infos = _list(body, "extra_info") if "extra_info" in body else None
-    return {"rewards": trl_reward(completions=completions, reward_model=models, rule=_rule(body), extra_info=infos)}
+    return {
+        "rewards": trl_reward(completions=completions, reward_model=models, rule=_rule(server, body), extra_info=infos)
+    }
 
 
 def _verl(server: RewardServer, body: Mapping[str, Any]) -> dict[str, Any]:
     solutions, truths = _list(body, "solution_strs"), _list(body, "ground_truths")
     infos = _list(body, "extra_infos") if "extra_infos" in body else None
-    found = compute_scores(solution_strs=solutions, ground_truths=truths, extra_infos=infos, rule=_rule(body))
+    found = compute_scores(solution_strs=solutions, ground_truths=truths, extra_infos=infos, rule=_rule(server, body))
     return {"scores": found}
 
 
-def _rule(body: Mapping[str, Any]) -> Rule:
-    wanted = body.get("rule", RULES[0])
-    found = next((rule for rule in RULES if rule == wanted), None)
+def _rule(server: RewardServer, body: Mapping[str, Any]) -> Rule | str:
+    """What a request asks for: one of ours, or the server's. It imports nothing that a client names."""
+    known = tuple(dict.fromkeys((*RULES, server.rule)))
+    wanted = body.get("rule", server.rule)
+    found = next((rule for rule in known if rule == wanted), None)
     if found is None:
-        raise InputError(f"there is no reward {str(wanted)[:60]!r}", where="rule", mend=f"use {', '.join(RULES)}")
+        raise InputError(f"there is no reward {str(wanted)[:60]!r}", where="rule", mend=f"use {', '.join(known)}")
     return found
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synth.dataset.configs import CONFIGS
 from synth.dataset.rules.rules import Known, Rule, rule
 from synth.identity import digest
+from synth.prompting import list_prompts, load_prompt
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.model_turns import ModelTurns
 from synth.schemas.preferences import PairKind, PreferenceRow
@@ -66,6 +68,34 @@ def actor(row: Any, known: Known) -> Iterator[str]:
     turns = isinstance(row, TrajectoryRow) and ModelTurns.stand_in(row.details)
     if made.model is None and made.model_revision is not None and not turns:
         yield "provenance.model_revision: set, but no model was called"
+
+
+@rule(_MADE, _provenance("prompt"))
+def prompt_file(row: Any, known: Known) -> Iterator[str]:
+    """The prompt is one that ships or one of the recipe's own, and its text has that hash."""
+    made = row.provenance.prompt
+    if made is None or known.report is None:
+        return
+    name, _, value = made.partition("@")
+    wanted = known.of(_Prompts).hash_of(name, known.recipe.get("prompts") or {})
+    if value != wanted:
+        yield f"provenance.prompt: the text of {name} has {f'the hash {wanted[:16]}' if wanted else 'no place here'}"
+
+
+class _Prompts:
+    """Hashes of prompts, as they are asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str | None] = {}
+
+    def hash_of(self, name: str, own: Mapping[str, str]) -> str | None:
+        """Of the recipe's own text, else of ours; None = there is no such prompt."""
+        if name not in self._known:
+            prompt, _, version = name.rpartition("/v")
+            there = version.isdecimal() and (prompt, int(version)) in list_prompts()
+            shipped = load_prompt(prompt, int(version)).ref.sha256 if there else None
+            self._known[name] = hashlib.sha256(own[name].encode()).hexdigest() if name in own else shipped
+        return self._known[name]
 
 
 def _hashed(table: str, columns: str, parts: Callable[[Any], tuple[Any, ...] | None], *, text: bool = True) -> Rule:
@@ -143,4 +173,5 @@ ORIGIN_RULES = (
     _hashed("distractors", "kind", lambda row: ("distractor", row.task_id, row.document_id, row.kind), text=False),
     origin,
     actor,
+    prompt_file,
 )

@@ -36,6 +36,11 @@ def trained_on(row: RlRow | ContextRow, known: Known) -> Iterator[str]:
         yield f"data_source: {row.data_source}, but the row is of {row.provenance.dataset}"
     if row.verifier.function.startswith("synth.") and row.verifier != VERIFIERS.get(row.verifier.function):
         yield "verifier: is not the reward function that ships"
+    wanted = str(known.recipe.get("reward") or "")
+    if ":" in wanted and row.table == "rl" and row.verifier.function.partition("@")[0] != wanted:
+        yield f"verifier: is not {wanted}, which the recipe names"
+    if not known.same(("verifier", row.table, row.provenance.fingerprint), row.verifier):
+        yield "verifier: another row of the same stage run has another"
     for name in ("ability", "agent_name"):
         if getattr(row, name) != type(row).model_fields[name].default:
             yield f"{name}: {getattr(row, name)}"

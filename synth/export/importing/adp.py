@@ -139,5 +139,5 @@ def _numbered(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 ADP = Importer(
-    "adp", "Agent Data Protocol of every generation: without versions, 1.x, or written as ATIF.", _read, version=2
+    "adp", "Agent Data Protocol of every generation: without versions, 1.x, or written as ATIF.", _read, version=3
 )

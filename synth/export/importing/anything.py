@@ -92,4 +92,4 @@ def _read(value: Mapping[str, Any]) -> Trajectory | TrajectoryRow:
     return (_importer(found) or OPENAI).read(found)
 
 
-AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=21)
+AUTO = Importer("auto", "Whichever of the others it is, object by object.", _read, version=22)

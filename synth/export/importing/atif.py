@@ -156,4 +156,4 @@ def _whole(more: Mapping[str, Any]) -> Item | None:
     return dict(item) if isinstance(item, Mapping) and item.get("class_") == "web_observation" else None
 
 
-ATIF = Importer("atif", "Agent Trajectory Interchange Format 1.0 to 1.8.", read_atif, version=2)
+ATIF = Importer("atif", "Agent Trajectory Interchange Format 1.0 to 1.8.", read_atif, version=3)

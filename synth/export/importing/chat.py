@@ -307,7 +307,7 @@ def _parted(text: str) -> tuple[str | None, str]:
     return thought.strip() or None, rest.lstrip("\n")
 
 
-OPENAI = Importer("openai", "Chat JSONL: `messages`, and `tools` where there are any.", _openai, version=18)
+OPENAI = Importer("openai", "Chat JSONL: `messages`, and `tools` where there are any.", _openai, version=19)
 SHAREGPT = Importer(
-    "sharegpt", "sharegpt turns in `conversations`, or alpaca's `instruction` and `output`.", _sharegpt, version=18
+    "sharegpt", "sharegpt turns in `conversations`, or alpaca's `instruction` and `output`.", _sharegpt, version=19
 )

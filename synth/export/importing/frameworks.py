@@ -185,5 +185,5 @@ def _read(value: Mapping[str, Any]) -> Trajectory:
 
 
 FRAMEWORKS = Importer(
-    "frameworks", "What LangChain, LangGraph, AutoGen and smolagents dump of a run.", _read, version=7
+    "frameworks", "What LangChain, LangGraph, AutoGen and smolagents dump of a run.", _read, version=8
 )

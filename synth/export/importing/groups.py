@@ -138,4 +138,4 @@ def _beside(value: Mapping[str, Any]) -> dict[str, Any]:
     return facts_beside({**{key: one for key, one in known.items() if one is not None}, **value})
 
 
-GROUP_CHAT = Importer("group-chat", "Logs of several agents: messages with the name of who speaks.", _read, version=19)
+GROUP_CHAT = Importer("group-chat", "Logs of several agents: messages with the name of who speaks.", _read, version=20)

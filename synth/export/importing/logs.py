@@ -201,5 +201,5 @@ def _mini(value: Mapping[str, Any]) -> Trajectory:
     return _finished({**value, "model": model or value.get("model")}, content, system)
 
 
-OPENHANDS = Importer("openhands", "OpenHands: `output.jsonl`, or a stream of events.", _openhands, version=2)
-SWE_AGENT = Importer("swe-agent", "SWE-agent's and mini-swe-agent's trajectories.", _swe_agent, version=2)
+OPENHANDS = Importer("openhands", "OpenHands: `output.jsonl`, or a stream of events.", _openhands, version=3)
+SWE_AGENT = Importer("swe-agent", "SWE-agent's and mini-swe-agent's trajectories.", _swe_agent, version=3)

@@ -15,4 +15,4 @@ def _read(value: Mapping[str, Any]) -> TrajectoryRow:
     return TrajectoryRow.model_validate(value)
 
 
-ROWS = Importer("rows", "Rows of our own trajectories, as JSON.", _read, version=2)
+ROWS = Importer("rows", "Rows of our own trajectories, as JSON.", _read, version=3)

@@ -104,4 +104,4 @@ def _codex(events: Sequence[Mapping[str, Any]], found: dict[str, Any], left: Cou
     return [one for one in messages if one["role"] != "assistant" or one["content"] or one["tool_calls"]]
 
 
-SESSIONS = Importer("sessions", "Claude Code's and Codex's sessions: a file of events, one a line.", _read, version=9)
+SESSIONS = Importer("sessions", "Claude Code's and Codex's sessions: a file of events, one a line.", _read, version=10)

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from reward_samples import BARE, BIRTHDAY, FULL, GIVEN, HALF, WRONG
 from synth.annotate.rewards import trl_reward
 from synth.annotate.rewards.server import RewardServer
 from synth.errors import InputError
+from synth.own_code import beside
 
 TRUTH = BIRTHDAY.model_dump(mode="json")
 
@@ -50,6 +52,23 @@ def ask(
 
 def test_it_says_that_it_is_there(server: RewardServer) -> None:
     assert ask(server, "/health") == (200, {"status": "ok", "version": 1, "truths": 2})
+
+
+def test_a_client_names_no_code_and_the_user_does(server: RewardServer, tmp_path: Path) -> None:
+    items = [{"response": FULL, "id": "rl-1"}]
+    status, body = ask(server, "/score", {"items": items, "rule": "os:system"})
+    assert (status, "there is no reward 'os:system'" in str(body)) == (400, True)
+    (tmp_path / "served_reward.py").write_text("def half(responses, truth):\n    return [0.5 for _ in responses]\n")
+    beside(tmp_path)
+    own = RewardServer("127.0.0.1", 0, {"rl-1": BIRTHDAY}, rule="served_reward:half")
+    thread = threading.Thread(target=own.serve_forever)
+    thread.start()
+    try:
+        assert ask(own, "/score", {"items": items})[1]["rewards"][0]["value"] == 0.5
+        assert ask(own, "/score", {"items": items, "rule": "grounded"})[1]["rewards"][0]["value"] == 1.0
+    finally:
+        own.stop()
+        thread.join()
 
 
 def test_another_reward_is_asked_for_by_name(server: RewardServer) -> None:
