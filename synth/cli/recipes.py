@@ -27,9 +27,11 @@ from synth.late import late
 from synth.registry import TABLES, choices
 
 if TYPE_CHECKING:
+    from synth.prompting import own as own_prompts
     from synth.recipe import load, requests, template
     from synth.recipe import model as recipes
 else:
+    own_prompts = late("synth.prompting.own")
     load = late("synth.recipe.load")
     recipes = late("synth.recipe.model")
     requests = late("synth.recipe.requests")
@@ -107,10 +109,20 @@ def recipe(
     recipe_file: RecipeOption = None,
     settings: SetOption = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of recipes.")] = False,
+    write_prompts: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-prompts", metavar="DIR", help="Write the prompts that ship into a new folder, to be changed."
+        ),
+    ] = None,
 ) -> None:
     """Print the JSON Schema of recipes, or a recipe with every default filled in."""
     import yaml
 
+    if write_prompts is not None:
+        count, to = own_prompts.write_prompts(write_prompts), write_prompts
+        print(f"wrote {count} prompts to {to}; change some; next: synth build DATASET --prompts {to}")
+        return
     if schema:
         print(json.dumps(recipes.Recipe.model_json_schema(), indent=2))
         return

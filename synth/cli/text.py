@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from synth.cli.account import account_json, account_text, overruns_text, pilot_json, pilot_text
 from synth.cli.columns import filled, table
+from synth.cli.own_text import own_parts_text
 from synth.environments.search_spec import Search
 from synth.filtering.dedup.estimate import filter_bytes, table_bytes
 from synth.inputs import read_input
 from synth.pipelines.collaborators import vectors_of
 from synth.pipelines.words import lexicon_of
 from synth.places import is_remote
-from synth.prompting import load_prompt
 from synth.recipe.questions import GivenQuestions
 from synth.recipe.roles import ACTORS
 from synth.schemas.rejections import Rejection
@@ -171,7 +171,7 @@ def outlook_text(outlook: Outlook) -> str:
             *table(rows, wrapped=True),
             "",
             *_relations_text(recipe),
-            *_prompts_text(outlook),
+            *own_parts_text(outlook),
             *_questions_text(recipe),
             *_triples_text(recipe),
             *_calls_text(outlook),
@@ -203,21 +203,6 @@ def _search_text(recipe: Recipe) -> str:
         return ""
     encoded = vectors_of(place.model_dump())
     return f"; search: {place.retriever}" + (f" ({encoded[0].kind} vectors)" if encoded is not None else "")
-
-
-def _prompts_text(outlook: Outlook) -> list[str]:
-    """Whose place the user's own prompts take, and where that changes something."""
-    lines = []
-    for name, labels in outlook.prompts.items():
-        where = ", ".join(labels) or "used by no stage of this build"
-        if name.startswith("export/"):
-            where = "used by exports"
-        elif not labels and (newest := load_prompt(name.rpartition("/v")[0]).ref).version > int(
-            name.rpartition("/v")[2]
-        ):
-            where = f"not used: {newest.id}/v{newest.version} took its place"
-        lines += filled(f"your prompt {name}: {where}")
-    return [*lines, ""] if lines else []
 
 
 def _relations_text(recipe: Recipe) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 
 from synth.errors import InputError
 from synth.inputs import read_text
 from synth.prompting import list_prompts, load_prompt, overlaid, parse_own
 
-__all__ = ["checked_prompts", "read_prompts"]
+__all__ = ["checked_prompts", "read_prompts", "write_prompts"]
 
 _LONGEST = 200_000
 """Characters of a prompt."""
@@ -57,6 +58,24 @@ def checked_prompts(texts: Mapping[str, str]) -> dict[str, str]:
         if parse_own(shipped, text).ref != shipped.ref:
             found[name] = text
     return found
+
+
+def write_prompts(folder: Path) -> int:
+    """Write the newest version of every prompt that ships; gives how many. Those that stay as they are change nothing.
+
+    Raises:
+        InputError: the folder is there, or can't be written.
+    """
+    try:
+        folder.mkdir(parents=True)
+        for name in _newest():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(files("synth").joinpath("prompts", *name.split("/")).read_bytes())
+    except FileExistsError:
+        raise InputError("exists already", where=str(folder), mend="name another folder") from None
+    except OSError as error:
+        raise InputError(f"can't be written ({error.strerror})", where=str(folder), mend="name another place") from None
+    return len(_newest())
 
 
 def _names() -> tuple[str, ...]:

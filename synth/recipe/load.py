@@ -79,8 +79,8 @@ def load_recipe(
     data = _mapping(text, where)
     if file is not None and dataset is not None:
         data["name"] = dataset
-    if file is not None and isinstance(data.get("prompts"), str) and not is_remote(data["prompts"]):
-        data["prompts"] = str(Path(file).parent / Path(data["prompts"]).expanduser())
+    if file is not None:
+        _look_beside(data, Path(file).parent)
     beside(Path.cwd())
     if file is not None:
         beside(Path(file).parent)
@@ -89,6 +89,18 @@ def load_recipe(
     if isinstance(data.get("prompts"), str):
         data["prompts"] = read_prompts(Path(data["prompts"]).expanduser())
     return parse_recipe(data, where)
+
+
+def _look_beside(data: dict[str, Any], folder: Path) -> None:
+    """Prompts lie beside the recipe, and an application may."""
+    prompts, source = data.get("prompts"), data.get("source")
+    if isinstance(prompts, str) and not is_remote(prompts):
+        data["prompts"] = str(folder / Path(prompts).expanduser())
+    application = source.get("application") if isinstance(source, dict) else None
+    if isinstance(application, str) and "\n" not in application and not Path(application).exists():
+        beside_it = folder / application
+        if beside_it.suffix in (".yaml", ".yml") and beside_it.is_file():
+            data["source"] = {**data["source"], "application": str(beside_it)}
 
 
 def lay_settings(data: dict[str, Any], settings: Mapping[str, Any]) -> None:

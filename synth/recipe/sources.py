@@ -145,7 +145,8 @@ class AppSource(Described):
     kind: Literal["app"]
     application: str = Field(default="airline", min_length=1)
     """A shipped one (``airline``, ``ledger``, ``memory``, ``tracker``), the path of a YAML file of yours, the text of
-    such a file, or ``grammar:SEED``: a desk composed by a grammar, another one for each seed (ASTRA)."""
+    such a file, or ``grammar:SEED``: a desk composed by a grammar, another one for each seed (ASTRA). A file may say
+    ``extends: ledger`` and add tables, tools, rules and requests to that."""
     variant: str | None = None
     """Which of the application's variants: one whose rules are kept and not all written; empty = as it is written."""
     size: int = Field(default=1, ge=1, le=10_000)

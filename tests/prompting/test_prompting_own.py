@@ -12,7 +12,7 @@ from synth.engine.fingerprint import fingerprints
 from synth.errors import InputError
 from synth.pipelines.planner import plan
 from synth.prompting import list_prompts, load_prompt, overlaid
-from synth.prompting.own import checked_prompts, read_prompts
+from synth.prompting.own import checked_prompts, read_prompts, write_prompts
 from synth.recipe.load import load_recipe
 
 JUDGED: dict[str, Any] = {
@@ -114,3 +114,12 @@ def test_a_template_reaches_for_nothing_but_its_variables() -> None:
 def test_only_a_user_names_a_folder() -> None:
     with pytest.raises(InputError, match="name a folder, or give texts"):
         load_recipe("world-search", settings={"prompts": 3})
+
+
+def test_what_ships_can_be_written_and_changed(tmp_path: Path) -> None:
+    assert write_prompts(tmp_path / "mine") == len(dict(list_prompts()))
+    assert read_prompts(tmp_path / "mine") == {}
+    (tmp_path / "mine" / "agents" / "search" / "v2.md").write_text("Mine.")
+    assert read_prompts(tmp_path / "mine") == {"agents/search/v2": "Mine."}
+    with pytest.raises(InputError, match="exists already"):
+        write_prompts(tmp_path / "mine")

@@ -13,6 +13,8 @@ The parts of a file, in the order in which a reader wants them:
 * ``tools``: arguments, steps, words. No tool takes SQL, and none builds it: arguments are bound parameters.
 * ``variants``: the same application with rules that are enforced and not written.
 * ``requests``: what people ask of it, and how they put it (:mod:`synth.environments.app.requests`).
+
+A file that says ``extends`` adds to another application (:mod:`synth.environments.app.extending`).
 """
 
 from __future__ import annotations

@@ -14,12 +14,13 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from synth.environments.app.definition import Definition
+from synth.environments.app.extending import EXTENDS, added, extended
 from synth.environments.app.grammar import GRAMMAR, desk_text
 from synth.errors import InputError
 from synth.inputs import YamlLoader, parse_yaml, read_text
 from synth.patterns import problem_with_pattern
 
-__all__ = ["load_definition", "parse_definition", "shipped", "source_text"]
+__all__ = ["additions", "load_definition", "parse_definition", "shipped", "source_text"]
 
 _SUFFIX = ".yaml"
 _MOST_WEIGHT = 100_000
@@ -57,7 +58,7 @@ def load_definition(name_or_file: str | Path) -> Definition:
     """
     name = str(name_or_file)
     if "\n" in name:
-        return parse_definition(name, "source.application")
+        return parse_definition(source_text(name), "source.application")
     if GRAMMAR.fullmatch(name):
         return parse_definition(source_text(name), f"application {name}")
     if not name.endswith((".yaml", ".yml")):
@@ -68,27 +69,93 @@ def load_definition(name_or_file: str | Path) -> Definition:
                 f"there is no application {name!r}",
                 mend=f"{hint}Shipped ones: {', '.join(shipped())}; or name a YAML file of your own, or grammar:SEED",
             )
-        text = (resources.files("synth.environments.app") / "shipped" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
-        return parse_definition(text, f"application {name}")
+        return parse_definition(_shipped_text(name), f"application {name}")
     return parse_definition(_text(name), name)
 
 
 def source_text(name_or_file: str) -> str:
     """What stands for an application wherever it goes: a name of ours as it is, in place of a file or of a seed of the
-    grammar its text.
+    grammar its text, which of one that extends another holds that, too.
 
     Raises:
-        InputError: the file can't be read.
+        InputError: the file can't be read, or extends what is not there.
     """
+    if "\n" in name_or_file:
+        return _whole(name_or_file, "source.application", None)
     seed = GRAMMAR.fullmatch(name_or_file)
     if seed:
         return desk_text(int(seed[1]))
-    given = "\n" not in name_or_file and name_or_file.endswith((".yaml", ".yml"))
+    given = name_or_file.endswith((".yaml", ".yml"))
     return f"{_text(name_or_file).rstrip()}\n" if given else name_or_file
 
 
-def _text(name: str) -> str:
+def additions(name_or_file: str) -> tuple[str, list[tuple[str, list[str]]]] | None:
+    """What a file of the user's extends, and the names that it adds; None where it extends nothing.
+
+    Raises:
+        InputError: as :func:`source_text`.
+    """
+    if "\n" not in name_or_file and not name_or_file.endswith((".yaml", ".yml")):
+        return None
+    text = name_or_file if "\n" in name_or_file else _read(name_or_file)
+    data = parse_yaml(text, "source.application", mend="mend that line", loader=_Loader)
+    if not isinstance(data, dict) or EXTENDS not in data:
+        return None
+    return str(data[EXTENDS]), list(added(data))
+
+
+def _read(name: str) -> str:
     return read_text(name, mend="give a UTF-8 YAML file")
+
+
+def _shipped_text(name: str) -> str:
+    return (resources.files("synth.environments.app") / "shipped" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def _text(name: str, below: tuple[str, ...] = ()) -> str:
+    return _whole(_read(name), name, Path(name).parent, (*below, str(Path(name).resolve())))
+
+
+def _whole(text: str, where: str, folder: Path | None, below: tuple[str, ...] = ()) -> str:
+    """``text``, or where it extends another application, the text of both.
+
+    Args:
+        folder: Where files lie that it may extend; None = it may extend shipped ones only.
+        below: Files that are being read.
+    """
+    if not re.search(rf"^['\"]?{EXTENDS}\b", text, re.MULTILINE):
+        return text
+    data = parse_yaml(text, where, mend="mend that line", loader=_Loader)
+    if not isinstance(data, dict) or EXTENDS not in data:
+        return text
+    of = str(data[EXTENDS])
+    if of.endswith((".yaml", ".yml")) and folder is not None:
+        path = folder / of
+        if str(path.resolve()) in below:
+            raise InputError(f"{EXTENDS}: {of} extends itself", where=where, mend="name another")
+        base = _text(str(path), below)
+    elif of in shipped():
+        base = _shipped_text(of)
+    elif GRAMMAR.fullmatch(of):
+        base = source_text(of)
+    else:
+        near = difflib.get_close_matches(of, shipped(), n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        also = "" if folder is None else ", or name a YAML file beside this one"
+        raise InputError(
+            f"{EXTENDS}: there is no application {of!r}",
+            where=where,
+            mend=f"{hint}Shipped ones: {', '.join(shipped())}{also}",
+        )
+    whole = extended(parse_yaml(base, of, mend="mend that line", loader=_Loader), data, where)
+    return yaml.dump(whole, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
+
+
+class _Dumper(yaml.SafeDumper):
+    """What is said twice is written twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
 
 
 @lru_cache(maxsize=16)
