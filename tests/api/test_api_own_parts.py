@@ -42,7 +42,7 @@ def test_prompts_a_reward_and_a_judge(
     wanted = hashlib.sha256(FILES["prompts/agents/search/v2.md"].encode()).hexdigest()
     assert {row.provenance.prompt for row in dataset.rows("trajectories")} == {f"agents/search/v2@{wanted}"}
     right = {run.id: run.success for run in dataset.rows("trajectories")}
-    ratings = {row.trajectory_id: (row.score, row.reason) for row in dataset.rows("judgments")}
+    ratings = {row.trajectory_id: (row.value, row.reason) for row in dataset.rows("judgments")}
     assert ratings == {
         name: (5, "right") if success else (2, "wrong, or not finished") for name, success in right.items()
     }
