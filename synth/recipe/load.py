@@ -92,15 +92,19 @@ def load_recipe(
 
 
 def _look_beside(data: dict[str, Any], folder: Path) -> None:
-    """Prompts lie beside the recipe, and an application may."""
-    prompts, source = data.get("prompts"), data.get("source")
+    """Prompts lie beside the recipe; so do files of source and questions that are not in the folder at hand."""
+    prompts = data.get("prompts")
     if isinstance(prompts, str) and not is_remote(prompts):
         data["prompts"] = str(folder / Path(prompts).expanduser())
-    application = source.get("application") if isinstance(source, dict) else None
-    if isinstance(application, str) and "\n" not in application and not Path(application).exists():
-        beside_it = folder / application
-        if beside_it.suffix in (".yaml", ".yml") and beside_it.is_file():
-            data["source"] = {**data["source"], "application": str(beside_it)}
+    for part in ("source", "questions"):
+        for key, value in data[part].items() if isinstance(data.get(part), dict) else ():
+            if key in _PATHS and isinstance(value, str) and _lies_there(value, folder):
+                data[part] = {**data[part], key: str(folder / value)}
+
+
+def _lies_there(path: str, folder: Path) -> bool:
+    """And not in the folder at hand. What is no path at all (a text, a name, an address) is in neither."""
+    return len(path) < 1_000 and "\n" not in path and not Path(path).exists() and (folder / path).exists()
 
 
 def lay_settings(data: dict[str, Any], settings: Mapping[str, Any]) -> None:

@@ -73,6 +73,10 @@ def test_a_folder_is_read_with_the_recipe_beside_it(tmp_path: Path) -> None:
     assert load_recipe(file=recipe).prompts == {"agents/search/v2": "Mine."}
     other = folder(tmp_path / "other", {"agents/search/v2.md": "Other."})
     assert load_recipe(file=recipe, settings={"prompts": str(other)}).prompts == {"agents/search/v2": "Other."}
+    (tmp_path / "pages").mkdir()
+    recipe.write_text(f"{body}prompts: mine\n".replace("{kind: world, entities: 400}", "{kind: docs, path: pages}"))
+    documents: Any = load_recipe(file=recipe, settings={"questions.kind": "docs"})
+    assert documents.source.path == str(tmp_path / "pages")
     recipe.write_text(f"{body}prompts: nowhere\n")
     with pytest.raises(InputError, match="does not exist"):
         load_recipe(file=recipe)

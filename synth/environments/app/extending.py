@@ -19,7 +19,6 @@ from synth.errors import InputError
 __all__ = ["EXTENDS", "added", "extended"]
 
 EXTENDS = "extends"
-_SAID_ANEW = ("name", "title", "about", "clock", "version", "licence")
 _NAMED = ("tables", "words", "tools", "variants")
 _LISTED = ("data", "boundaries", "invariants")
 
