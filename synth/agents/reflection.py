@@ -162,7 +162,7 @@ def own_system(row: TrajectoryRow) -> str:
     return row.system_prompt.removesuffix(f"\n\n{Reflected.of(row.details).reflection.notes}")
 
 
-@versioned(7)
+@versioned(8)
 def model_reflector(*, model: Model, **options: Any) -> Reflector:
     """The role ``reflector``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return Reflector(model, AskConfig(**options))

@@ -32,7 +32,7 @@ class AssessSafety(RowStage[AssessSafetyConfig, TrajectoryRow]):
     """Risk source, failure mode and harm of a run, each null where nothing was there or nothing measures it."""
 
     name = "assess_safety"
-    version = 38
+    version = 39
     config_type = AssessSafetyConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}

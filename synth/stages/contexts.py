@@ -59,7 +59,7 @@ class Contexts(RowStage[ContextsConfig, Task]):
     question and evidence by words, with neighbours of the gold pages by their vectors, and with random pages."""
 
     name = "contexts"
-    version = 19
+    version = 20
     config_type = ContextsConfig
     reads = ("tasks", "documents", "index", "distractors", "vectors")
     writes: ClassVar[Mapping[str, type[Row]]] = {"contexts": ContextRow}

@@ -51,7 +51,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
     """A vector per document."""
 
     name = "embed_documents"
-    version = 21
+    version = 22
     config_type = EmbedConfig
     reads = ("documents",)
     arrays = "vectors"
@@ -85,7 +85,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
     """Task by task: all runs of a task belong together."""
 
     name = "distractors"
-    version = 22
+    version = 23
     config_type = DistractorsConfig
     reads: ClassVar[tuple[str, ...]] = ("tasks", "documents", "index", "vectors")
     optional: ClassVar[tuple[str, ...]] = (*_RUNS, "planted_misinformation")

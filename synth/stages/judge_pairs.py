@@ -29,7 +29,7 @@ class JudgePairs(RowStage[JudgePairsConfig, PreferenceRow]):
     """Pairs come out as they went in, but for ``selected``."""
 
     name = "judge_pairs"
-    version = 8
+    version = 9
     config_type = JudgePairsConfig
     reads = ("preferences", "teacher_runs", "policy_runs")
     known_as: ClassVar[Mapping[str, str]] = {

@@ -41,7 +41,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
     answer. Nothing else changes by them: ``success`` is the rules'."""
 
     name = "judge_runs"
-    version = 34
+    version = 35
     config_type = JudgeRunsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}

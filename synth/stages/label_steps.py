@@ -41,7 +41,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     """By the task's evidence and, where the runs were searched for critical steps, by what branching showed."""
 
     name = "label_steps"
-    version = 47
+    version = 48
     config_type = LabelStepsConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks", "runs_on_task")
     optional: ClassVar[tuple[str, ...]] = ("searched",)

@@ -27,7 +27,7 @@ class RequiredBehaviours(RowStage[RequiredBehavioursConfig, TrajectoryRow]):
     """By the labels of the run's turns (arXiv 2510.06534), before anything is made of it."""
 
     name = "required_behaviours"
-    version = 37
+    version = 38
     config_type = RequiredBehavioursConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow}

@@ -16,7 +16,7 @@ from synth.cli import main
 from synth.dataset.rules.validate import validate
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "own-parts.md").read_text("utf-8")
-FILES = dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', PAGE, re.M | re.S))
+FILES = dict(re.findall(r"^<!-- file: (\S+) -->\n\n```\w+\n(.*?)^```$", PAGE, re.M | re.S))
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 def test_prompts_a_reward_and_a_judge(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe, out = str(folder / "recipe.yaml"), tmp_path / "out"
+    recipe, out = str(folder / "short.yaml"), tmp_path / "out"
     main(["plan", "--recipe", recipe, "--store", str(tmp_path / "store")])
     said = capsys.readouterr().out
     assert "your prompt agents/search/v2: teacher-rollouts, policy-rollouts" in said

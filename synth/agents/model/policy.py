@@ -139,7 +139,7 @@ def _detail(turn: int, error: Unreadable) -> str:
     return f"turn {turn}: {' '.join(error.problem.split())}"[:1000]
 
 
-@versioned(6)
+@versioned(7)
 def model_policy(*, task: Task, role: Role, model: Model, **options: Any) -> Policy:
     """The agent that ``model`` plays, the same for every task and role: all that it knows is what it reads. ``options``
     are those of :class:`~synth.agents.model.policy.ModelConfig`.

@@ -131,7 +131,7 @@ def score_prompt() -> PromptFile:
     return load_prompt(*SCORE_PROMPT)
 
 
-@versioned(5)
+@versioned(6)
 def model_scorer(*, model: Model, **options: Any) -> ModelScorer:
     """What the registry calls. ``options`` are those of :class:`ScorerConfig`.
 

@@ -51,7 +51,7 @@ _NOTHING_NEW = 0.55
 """A search in the right words that shows nothing new."""
 
 
-@versioned(29)
+@versioned(30)
 class EvidenceScorer:
     """A scorer (``synth.annotate.critical.contract.Scorer``). Between calls it keeps only how far it had read the run
     that was scored last: the next point of a run is read on from there.

@@ -95,7 +95,7 @@ def _probability(tail: Sequence[tuple[str, float]], content: str, written: str) 
     return math.exp(math.fsum(logs) / len(logs)) if logs else None
 
 
-@versioned(4)
+@versioned(5)
 def answer_probability(*, model: Model, mode: Mode = "native", strict: bool = False) -> AnswerProbability:
     """What the registry calls."""
     return AnswerProbability(model, mode, strict=strict)

@@ -94,7 +94,7 @@ def _label(said: StepVerdict) -> Label:
     return Label(said.label, LabelReason.JUDGED, f"a model, by step {cites}: {words}")
 
 
-@versioned(34)
+@versioned(35)
 def model_step_judge(*, model: Model, **options: Any) -> ModelStepJudge:
     """What the registry calls. ``options`` are those of :class:`ShownConfig`.
 

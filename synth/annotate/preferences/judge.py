@@ -140,7 +140,7 @@ def compare_prompt() -> PromptFile:
     return load_prompt(*COMPARE_PROMPT)
 
 
-@versioned(5)
+@versioned(6)
 def model_pair_judge(*, model: Model, **options: Any) -> ModelPairJudge:
     """What the registry calls. ``options`` are those of :class:`ShownConfig`.
 

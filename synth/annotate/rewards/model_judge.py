@@ -207,7 +207,7 @@ def prompt_named(name: tuple[str, int]) -> PromptFile:
     return load_prompt(*name)
 
 
-@versioned(27)
+@versioned(28)
 def model_rater(*, model: Model, voices: int = 1, **options: Any) -> ModelRater:
     """What the registry calls. ``options`` are those of :class:`ShownConfig`.
 
@@ -217,7 +217,7 @@ def model_rater(*, model: Model, voices: int = 1, **options: Any) -> ModelRater:
     return ModelRater(model, ShownConfig.model_validate(options), voices)
 
 
-@versioned(27)
+@versioned(28)
 def model_answer_judge(*, model: Model, voices: int = 1, **options: Any) -> ModelAnswerJudge:
     """The same for answers."""
     return ModelAnswerJudge(model, ShownConfig.model_validate(options), voices)

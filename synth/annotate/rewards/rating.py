@@ -58,7 +58,7 @@ class Rater(Protocol):
         """How good ``run`` is, a trajectory on ``task``."""
 
 
-@versioned(30)
+@versioned(31)
 class EvidenceRater:
     """Rates by the task's evidence, without a model. Not what a reader would say of the run, but what can be counted:
 

@@ -202,6 +202,8 @@ def _task_lines(task_id: str, truth: GroundTruth, split: str) -> Iterator[tuple[
 
 def _weights(row: RlRow | ContextRow) -> str:
     verifier = row.verifier
+    if not verifier.function.startswith("synth."):
+        return f"by {verifier.function.partition('@')[0]}"
     return f"{verifier.outcome_weight:g} for a right answer + {verifier.rubric_weight:g} for the rubric"
 
 
