@@ -296,6 +296,10 @@ def _who(recipe: Recipe, role: RoleName) -> str:
     return who.backend if who.model is None else f"the model {public_name(who.model)}"
 
 
+def _judge(recipe: Recipe) -> str:
+    return recipe.roles["judge"].backend if "judge" in recipe.roles else ""
+
+
 def _notes(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
     if recipe.source_spec.is_recorded:
         return tuple(recorded_notes(engine))
@@ -315,6 +319,11 @@ def _notes(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
         notes.append(f"Relations were worded by {who}, where a reader could tell them by the words.")
     if getattr(recipe.source, "extract", "none") == "model":
         notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")
+    if recipe.prompts:
+        notes.append(f"Prompts of the recipe's own, whose texts stand in `report.json`: {', '.join(recipe.prompts)}.")
+    own = [place for place in (recipe.reward if recipe.rl else "", _judge(recipe)) if ":" in place]
+    if own:
+        notes.append(f"Code of the recipe's own, which is no part of the dataset: {', '.join(own)}.")
     if "checker" in recipe.roles or recipe.questions.kind == "proposed":
         who = _who(recipe, "checker" if "checker" in recipe.roles else "proposer")
         notes.append(f"Tasks and wordings were checked by {who} (`task_reviews`, `question_rewrites`).")

@@ -49,6 +49,10 @@ def test_prompts_a_reward_and_a_judge(
     assert {row.provenance.backend for row in dataset.rows("judgments")} == {"mine:judge"}
     assert {row.verifier.function.partition("@")[0] for row in dataset.rows("rl")} == {"mine:short"}
 
+    card = (out / "README.md").read_text("utf-8")
+    assert "Prompts of the recipe's own, whose texts stand in `report.json`: agents/search/v2." in card
+    assert "Code of the recipe's own, which is no part of the dataset: mine:short, mine:judge." in card
+
     monkeypatch.chdir(folder)
     synth.export(out, "trl-grpo", tmp_path / "grpo")
     assert (tmp_path / "grpo" / "mine.py").read_text() == FILES["mine.py"]
