@@ -1,4 +1,4 @@
-"""Build and publish in one run, on a schedule: what was built is validated, then pushed."""
+"""Build, validate and publish in one run, on a schedule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from prefect import flow
 
 from synth.flows.build import build as build_dataset
-from synth.flows.publish import publish
+from synth.flows.publish import validate_and_push
 from synth.store.remote import url_of
 
 __all__ = ["release"]
@@ -16,7 +16,7 @@ __all__ = ["release"]
 @flow(
     name="synth-release",
     flow_run_name="{repo}",
-    description="Build a dataset and publish it on the Hugging Face Hub: no commit where nothing changed.",
+    description="Build a dataset, validate it and publish it on the Hugging Face Hub: no commit where nothing changed.",
     retries=0,
     persist_result=False,
     log_prints=False,
@@ -28,11 +28,12 @@ def release(
     revision: str | None = None,
     secrets: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """``build`` holds the parameters of the flow ``synth-build``, the others are those of ``synth-push``. Each of
-    the two runs as a flow of its own below this one. The dataset stays in its folder. Returns what was published.
+    """``build`` holds the parameters of the flow ``synth-build``, the others are those of ``synth-push``. The
+    build is a flow run of its own below this one, validation and push are task runs; nothing is pushed of a dataset
+    that is not valid, and it stays in its folder. Returns what was published.
 
     Raises:
         SynthError: as ``synth build`` and ``synth push``; the repository is then as it was.
     """
     result = build_dataset(**build)
-    return publish(url_of(result.path), repo, public, revision, secrets)
+    return validate_and_push(url_of(result.path), repo, public, revision, secrets)

@@ -295,6 +295,18 @@ class FileReport(Row):
     sha256: NonEmpty
 
 
+class EditionReport(Row):
+    """A dataset as it was before ``synth append`` added tasks: its rows are the first of each table."""
+
+    tasks: int
+    tables: dict[str, dict[str, int]]
+    """Config -> split -> rows that stayed as and where they were."""
+    synth_version: str = ""
+    """Of the package that wrote it."""
+    report_sha256: NonEmpty
+    """Hash of its ``report.json``."""
+
+
 class RedactionReport(Row):
     """Text that stands in an edition of a dataset as references only, since nobody stated a licence for it."""
 
@@ -360,6 +372,8 @@ class BuildReport(Row):
     """Documents by licence (``unknown`` when not stated). Set by the exporter."""
     row_licences: dict[str, int] = {}
     """Where there are no documents: tasks (trajectories, where there are no tasks) by licence. Set by the exporter."""
+    editions: tuple[EditionReport, ...] = ()
+    """What it was before tasks were appended, the oldest first; empty where it was built at once."""
     redacted: RedactionReport | None = None
     """What of the texts is not there; None where all of it is."""
     inverses: dict[str, str] = {}

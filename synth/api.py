@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from synth.export import exporting
     from synth.export import selection as selections
     from synth.export.exporting import Exported
-    from synth.pipelines import building, importing
+    from synth.pipelines import appending, building, importing
+    from synth.pipelines.appending import Appended
     from synth.pipelines.building import Prepared
     from synth.pipelines.importing import Imported
     from synth.publish import Pushed, rehydration
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from synth.recipe.model import Recipe
     from synth.store import remote
 else:
+    appending = late("synth.pipelines.appending")
     building = late("synth.pipelines.building")
     exporting = late("synth.export.exporting")
     importing = late("synth.pipelines.importing")
@@ -49,6 +52,7 @@ __all__ = [
     "BuildResult",
     "Outlook",
     "annotate",
+    "append",
     "build",
     "export",
     "import_file",
@@ -83,6 +87,43 @@ def build(
         TypeError: an option that does not exist.
     """
     return prepare(BuildRequest(dataset=dataset, **options), progress=progress).run()
+
+
+def append(
+    folder: Path | str,
+    tasks: int,
+    *,
+    out: Path | str | None = None,
+    store: Path | str | None = None,
+    calls: Path | str | None = None,
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
+    request: BuildRequest | None = None,
+    progress: ProgressName = "quiet",
+) -> Appended:
+    """Add exactly ``tasks`` tasks, and all that is made of them, to a finished build: every row stays as and where it
+    was, but for difficulty, duplicates and rejections, which are about all tasks.
+
+        synth.append("out/world-search", tasks=100)
+
+    Args:
+        out: Another folder for the larger dataset; None = in place of the smaller one, in one step.
+        store, calls, max_cost, max_tokens: As of a build.
+        request: What else a build may be told of where it runs: workers, an executor, rows in flight.
+
+    Raises:
+        SynthError: its line says what, where and how to mend it; nothing has changed at ``folder`` then.
+    """
+    base = request or BuildRequest()
+    asked = replace(
+        base,
+        out=base.out if out is None else out,
+        store=base.store if store is None else store,
+        calls=base.calls if calls is None else calls,
+        max_cost=base.max_cost if max_cost is None else max_cost,
+        max_tokens=base.max_tokens if max_tokens is None else max_tokens,
+    )
+    return appending.append(folder, tasks, request=asked, progress=progress)
 
 
 def load(path: Path | str) -> Dataset:

@@ -34,6 +34,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "synth.cli.build:build",
         "Build a dataset. Rerun an interrupted build to resume it.",
     ),
+    "append": (
+        "synth.cli.append:append",
+        "Add tasks, and all that is made of them, to a finished build: what is there stays. Rerun to resume.",
+    ),
     "watch": (
         "synth.cli.watch:watch",
         "Watch a build from another shell: stages, rows, model calls, cost, time left. Exits with 1 if it failed.",

@@ -68,6 +68,7 @@ def _text(done: Pushed) -> str:
         size += f" (text of {done.redacted:,} documents is redacted)"
     if done.dry_run:
         plan = [f"would send {name}" for name in done.sent] + [f"would remove {name}" for name in done.deleted]
+        plan += [f"would copy what is there to {name}" for name in done.moved]
         return "\n".join([*plan, f"dry run: {done.url} ({seen}) would hold {size}"])
     if done.unchanged:
         return f"{done.url} ({seen}) holds this dataset already: {size}, commit {done.commit}"

@@ -15,6 +15,7 @@ no file (``datasets`` refuses a config without a row): the card says which.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,7 @@ from synth.dataset.card.counts import Counts
 from synth.dataset.card.rendering import beside_card, render_card
 from synth.dataset.configs import CONFIGS, Config, config_named
 from synth.dataset.files import CARD_FILE, REPORT_FILE, RowHash, file_name, stated_files
+from synth.dataset.growth import Growth, Kept, RowsMoved
 from synth.errors import StoreError
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import BuildReport, SplitSize
@@ -63,6 +65,7 @@ def write_dataset(
     *,
     file_bytes: int = FILE_BYTES,
     complete: Callable[[BuildReport], BuildReport] = lambda report: report,
+    growth: Growth | None = None,
 ) -> BuildReport:
     """Write tables, card and report into ``folder``, an empty or missing folder.
 
@@ -72,11 +75,15 @@ def write_dataset(
 
     Args:
         complete: Gets that report once every row was written, to add what it counted itself.
+        growth: A finished dataset whose files stay: ``tables`` hold its rows first, and only those behind them are
+            written, into files of their own.
 
     Raises:
         KeyError: ``tables`` names a config that does not exist.
         StoreError: the folder is not empty or can't be written.
         ValueError: a table has another schema than its row type's.
+        BuildError: a row of ``growth`` is not in ``tables`` as it was.
+        DatasetError: a file of ``growth`` is not what its report states.
     """
     for name in tables:
         config_named(name)
@@ -90,7 +97,8 @@ def write_dataset(
     hashes: dict[str, dict[str, str]] = {}
     for config in CONFIGS:
         batches = _watched(_batches(tables.get(config.name, ()), config), partial(counted.see, config.name))
-        written = write_config(folder, config, batches, file_bytes=file_bytes)
+        kept = growth.kept(config) if growth is not None else {}
+        written = write_config(folder, config, batches, file_bytes=file_bytes, kept=kept)
         counts[config.name] = {split: done.rows for split, done in written.items()}
         sizes[config.name] = {split: done.size for split, done in written.items()}
         hashes |= {config.name: {split: done.rows_sha256 for split, done in written.items()}} if written else {}
@@ -109,17 +117,32 @@ def write_dataset(
             write_file(folder / name, text.encode())
         write_file(folder / CARD_FILE, render_card(done).encode())
         done = done.model_copy(update={"files": stated_files(folder)})
+        if growth is not None:
+            growth.check_copies(done)
         write_file(folder / REPORT_FILE, done.to_json().encode())
         sync_folder(folder)
     return done
 
 
 def write_config(
-    folder: Path, config: Config, batches: Iterable[pa.RecordBatch], *, file_bytes: int = FILE_BYTES
+    folder: Path,
+    config: Config,
+    batches: Iterable[pa.RecordBatch],
+    *,
+    file_bytes: int = FILE_BYTES,
+    kept: Mapping[str, Kept] | None = None,
 ) -> dict[str, Written]:
-    """Write one config below ``folder``; what was written of each split comes back, empty splits left out."""
+    """Write one config below ``folder``; what was written of each split comes back, empty splits left out.
+
+    Args:
+        kept: Split -> files that hold its first rows already; they are copied.
+    """
+    before = kept or {}
     with store_errors(folder):
-        writers = {split: _SplitWriter(folder / config.name, split, config, file_bytes) for split in config.splits}
+        writers = {
+            split: _SplitWriter(folder / config.name, split, config, file_bytes, before.get(split, Kept()))
+            for split in config.splits
+        }
         for batch in batches:
             for split, part in _parts(batch, config):
                 writers[split].add(part)
@@ -158,7 +181,7 @@ def _parts(batch: pa.RecordBatch, config: Config) -> Iterator[tuple[str, pa.Reco
 class _SplitWriter:
     """Writes one split: row groups of a fixed number of rows, files cut at row groups by bytes."""
 
-    def __init__(self, folder: Path, split: str, config: Config, file_bytes: int) -> None:
+    def __init__(self, folder: Path, split: str, config: Config, file_bytes: int, kept: Kept) -> None:
         self.folder = folder
         self.split = split
         self.config = config
@@ -173,8 +196,21 @@ class _SplitWriter:
         """Row groups of the open file."""
         self.sink: pa.OSFile | None = None
         self.writer: pq.ParquetWriter | None = None
+        self.kept = kept
+        for file in kept.files:
+            folder.mkdir(exist_ok=True)
+            shutil.copyfile(file, self._part())
 
     def add(self, batch: pa.RecordBatch) -> None:
+        if (behind := self.kept.rows - self.rows) > 0:
+            known = batch.slice(0, behind)
+            self.hash.add(known)
+            self.rows += known.num_rows
+            if self.rows == self.kept.rows:
+                self._same()
+            batch = batch.slice(known.num_rows)
+        if not batch.num_rows:
+            return
         self.waiting.append(batch)
         self.waiting_rows += batch.num_rows
         size = self.config.rows_per_group
@@ -190,6 +226,8 @@ class _SplitWriter:
 
     def finish(self) -> Written:
         """Close the files and give them their names."""
+        if self.rows < self.kept.rows:
+            self._same()
         if self.waiting_rows:
             self._group(pa.Table.from_batches(self.waiting, schema=self.schema))
         self._close()
@@ -209,12 +247,20 @@ class _SplitWriter:
             sync_folder(self.folder)
         return Written(self.rows, size, self.hash.hexdigest())
 
+    def _same(self) -> None:
+        """The rows so far are those of the kept files."""
+        if self.rows < self.kept.rows or self.hash.hexdigest() != self.kept.rows_sha256:
+            raise RowsMoved(self.config.name, self.split)
+
+    def _part(self) -> Path:
+        """The next file, under the name that it has until all are there."""
+        self.parts.append(self.folder / f".part-{self.split}-{len(self.parts):05d}")
+        return self.parts[-1]
+
     def _group(self, table: pa.Table) -> None:
         if self.writer is None or self.sink is None:
             self.folder.mkdir(exist_ok=True)
-            part = self.folder / f".part-{self.split}-{len(self.parts):05d}"
-            self.parts.append(part)
-            self.sink = pa.OSFile(str(part), "wb")
+            self.sink = pa.OSFile(str(self._part()), "wb")
             self.writer = pq.ParquetWriter(
                 self.sink,
                 self.schema,

@@ -10,6 +10,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from synth.dataset.key_hashes import remember
+from synth.dataset.reader import Dataset
 from synth.engine import Engine, Progress, Quiet, progress_for
 from synth.engine.json_log import JsonLines
 from synth.engine.metrics import Metrics
@@ -47,10 +48,14 @@ _GATES = ("documents", "read", "runs", "teacher")
 class Prepared:
     """A build that is planned and checked, not run."""
 
-    def __init__(self, recipe: Recipe, engine: Engine, out: Path, record: Recorded) -> None:
+    def __init__(
+        self, recipe: Recipe, engine: Engine, out: Path, record: Recorded, *, grows: Dataset | None = None
+    ) -> None:
         self.recipe = recipe
         self.engine = engine
         self.out = out
+        self.grows = grows
+        """A finished dataset whose rows stay as and where they are."""
         self._record = record
         self._remembered: set[str] = set()
         """Keys that the store has the hashes of."""
@@ -179,17 +184,24 @@ class Prepared:
         Raises:
             SynthError: a stage has not run, or the output folder can't be written.
         """
-        report = finish(self.recipe, self.engine, self.out)
+        report = finish(self.recipe, self.engine, self.out, grows=self.grows)
         self._record.ended(f"finished: {url_of(self.out)}")
         reused = all(s.reused_shards == s.shards for s in report.stages)
         return BuildResult(self.out, report, reused, self.account, write_words(self.recipe, self.engine, self.out))
 
 
-def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: ProgressName = "auto") -> Prepared:
+def prepare(
+    request: BuildRequest,
+    *,
+    recipe: Recipe | None = None,
+    progress: ProgressName = "auto",
+    grows: Dataset | None = None,
+) -> Prepared:
     """Check a request down to the source's content, and plan it.
 
     Args:
         recipe: What the request comes to, where the caller made it.
+        grows: A finished dataset of the same recipe whose rows stay as and where they are.
 
     Raises:
         InputError: something that the user gave can't be used.
@@ -219,7 +231,7 @@ def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: Pr
         calls=request.calls,
     )
     engine = Engine(planned, store, executor, shown, models=models)
-    return Prepared(recipe, engine, out, shown)
+    return Prepared(recipe, engine, out, shown, grows=grows)
 
 
 def _shown() -> Progress:

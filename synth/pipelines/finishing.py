@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath
@@ -11,9 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.dataset.configs import CONFIGS
+from synth.dataset.files import REPORT_FILE
+from synth.dataset.growth import Growth
 from synth.dataset.key_hashes import carry
 from synth.dataset.layout import write_dataset
-from synth.dataset.reader import load
+from synth.dataset.reader import Dataset, load
 from synth.distribution import version
 from synth.engine import Engine, Plan, StageNode
 from synth.engine.usage import is_model_bound
@@ -31,6 +34,7 @@ from synth.pipelines.published import (
     without,
 )
 from synth.pipelines.recorded import recorded_notes, recorded_role, tasks_without_runs
+from synth.pipelines.remembered import remember_recipe
 from synth.pipelines.words import lexicon_of
 from synth.recipe.model import Recipe
 from synth.recipe.questions import DatasetQuestions, ReverseQuestions
@@ -83,17 +87,29 @@ def successes(table: StoredTable) -> int:
     return int(pc.sum(table.arrow.column("success")).as_py() or 0)
 
 
-def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
+def finish(recipe: Recipe, engine: Engine, out: Path, *, grows: Dataset | None = None) -> BuildReport:
     """Write the dataset of ``recipe`` and move it to ``out``.
+
+    Args:
+        grows: A finished dataset of the same recipe, with fewer tasks, whose rows and files stay.
 
     Raises:
         StoreError: the output folder can't be written; nothing in it was touched.
         LookupError: a stage has not run.
+        BuildError: a row of ``grows`` would not stay as it is.
     """
     report = _report(recipe, engine)
+    growth = None if grows is None else Growth(grows)
+    if growth is None:
+        tables = _tables(recipe, engine)
+    else:
+        report = report.model_copy(update={"editions": growth.editions()})
+        tables = growth.ordered(lambda: _tables(recipe, engine))
     with engine.store.scratch("dataset") as scratch:
         staging = scratch / "dataset"
-        done = write_dataset(staging, _tables(recipe, engine), report, file_bytes=recipe.file_bytes)
+        done = write_dataset(staging, tables, report, file_bytes=recipe.file_bytes, growth=growth)
+        stated = hashlib.sha256((staging / REPORT_FILE).read_bytes()).hexdigest()
+        remember_recipe(engine.store.root, stated, recipe)
         carry([engine.store.root], staging)
         publish(staging, out)
     return done

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from synth.dataset.files import REPORT_FILE, stated_files
 from synth.dataset.reader import Dataset, load
 from synth.dataset.rules.validate import validate
 from synth.errors import DatasetError
@@ -15,7 +17,7 @@ from synth.publish.hub import Announce
 from synth.publish.leaks import leaks, this_machine, without_licence
 from synth.publish.redaction import redact, unlicensed
 
-__all__ = ["check_rows", "checked", "publishable_edition"]
+__all__ = ["check_rows", "check_unchanged", "checked", "publishable_edition"]
 
 _SHOWN = 3
 """Problems that an error names; ``synth validate`` lists all."""
@@ -77,6 +79,20 @@ def check_rows(dataset: Dataset, say: Announce) -> None:
             where=str(dataset.path),
             mend="see all of them with `synth validate`",
         )
+
+
+def check_unchanged(dataset: Dataset, validated: str) -> None:
+    """The dataset is still the one whose every row was found valid.
+
+    Args:
+        validated: Hash of its ``report.json`` then, which states size and hash of every other file.
+
+    Raises:
+        DatasetError: it is not.
+    """
+    report = hashlib.sha256((dataset.path / REPORT_FILE).read_bytes()).hexdigest()
+    if report != validated or stated_files(dataset.path) != dataset.report.files:
+        raise DatasetError("it changed after it was validated", where=str(dataset.path), mend="validate it again")
 
 
 def _listed(problems: list[Any]) -> str:

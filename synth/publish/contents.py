@@ -12,7 +12,7 @@ from synth.dataset.files import CARD_FILE, REPORT_FILE, card_files, data_files, 
 from synth.dataset.key_hashes import KEYS_FILE
 from synth.errors import DatasetError
 
-__all__ = ["LocalFile", "RemoteFile", "contents", "differences"]
+__all__ = ["LocalFile", "RemoteFile", "contents", "differences", "moved"]
 
 _CHUNK = 1 << 20
 
@@ -85,3 +85,10 @@ def differences(wanted: Iterable[LocalFile], there: Mapping[str, RemoteFile]) ->
     send = [file for file in files if not file.is_the_same_as(there.get(file.name))]
     gone = sorted(name for name in there if name not in names and is_ours(name))
     return send, gone
+
+
+def moved(send: Iterable[LocalFile], there: Mapping[str, RemoteFile]) -> dict[str, str]:
+    """Those of ``send`` whose bytes lie in large file storage under another name -> that name: a dataset that grew has
+    its old files under names that count more of them, and no byte of these is sent again."""
+    by_hash = {file.sha256: name for name, file in sorted(there.items()) if file.sha256 is not None}
+    return {file.name: by_hash[file.sha256] for file in send if file.sha256 in by_hash}

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from synth.dataset.reader import Dataset, load
 from synth.errors import InputError, SynthError
-from synth.publish.clearance import check_rows, checked, publishable_edition
-from synth.publish.contents import LocalFile, RemoteFile, differences
+from synth.publish.clearance import check_rows, check_unchanged, checked, publishable_edition
+from synth.publish.contents import LocalFile, RemoteFile, differences, moved
 from synth.publish.hub import (
     Announce,
     Failure,
@@ -62,7 +62,9 @@ class Pushed:
     bytes: int
     """Of all files of the dataset."""
     sent: tuple[str, ...]
-    """Files that were not there in these bytes."""
+    """Files whose bytes were not there."""
+    moved: tuple[str, ...]
+    """Files whose bytes were there under another name: they are copied on the Hub, and nothing of them is sent."""
     deleted: tuple[str, ...]
     """Files of an older version that the commit removes."""
     redacted: int
@@ -74,7 +76,7 @@ class Pushed:
     @property
     def unchanged(self) -> bool:
         """The repository held the very same dataset already: there was nothing to commit."""
-        return not self.sent and not self.deleted
+        return not self.sent and not self.moved and not self.deleted
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ def push(
     endpoint: str | None = None,
     patience: Patience | None = None,
     announce: Announce | None = None,
+    validated: str | None = None,
 ) -> Pushed:
     """Publish the dataset in ``folder`` as ``repo`` (``user/name``), private unless ``public``.
 
@@ -108,6 +111,8 @@ def push(
         revision: A branch, made where there is none; default ``main``.
         endpoint: Of the Hub; default ``HF_ENDPOINT``, else the public one.
         announce: Gets a line for each thing that a person who waits may want to know.
+        validated: Hash of the ``report.json`` of a dataset that ``validate`` found nothing wrong with: its rows are not
+            checked once more where it is still the same.
 
     Raises:
         InputError: no dataset there, a bad name, no token, or a repository that the token does not open.
@@ -121,7 +126,10 @@ def push(
     from huggingface_hub.constants import is_offline_mode
 
     token = get_token() if dry_run else token_for(repo)
-    check_rows(dataset, say)
+    if validated is None:
+        check_rows(dataset, say)
+    else:
+        check_unchanged(dataset, validated)
     with ExitStack() as stack:
         sent_from = publishable_edition(dataset, stack, say) if public else dataset
         about = sent_from.report.redacted
@@ -134,7 +142,9 @@ def push(
         else:
             with polite(exchange.patience, repo, say):
                 head = exchange.look() if dry_run else exchange.run(_message(dataset))
-    sent, gone = exchange.sent if exchange.sent is not None else differences(files, head.files if head else {})
+    there = exchange.before if exchange.before is not None else head.files if head else {}
+    sent, gone = differences(files, there)
+    elsewhere = moved(sent, there)
     return Pushed(
         repo=repo,
         url=f"{api.endpoint}/datasets/{repo}" + (f"/tree/{branch}" if revision is not None else ""),
@@ -143,7 +153,8 @@ def push(
         private=head.private if head else not public,
         files=len(files),
         bytes=sum(file.size for file in files),
-        sent=tuple(file.name for file in sent),
+        sent=tuple(file.name for file in sent if file.name not in elsewhere),
+        moved=tuple(elsewhere),
         deleted=tuple(gone),
         redacted=about.documents if about else 0,
         left_out=tuple(beside),
@@ -210,8 +221,8 @@ class _Exchange:
         self.say = say
         self.xet = True
         """Whether Xet may be tried: it has not failed yet."""
-        self.sent: tuple[list[LocalFile], list[str]] | None = None
-        """What the commit was made of; None until it was known."""
+        self.before: dict[str, RemoteFile] | None = None
+        """What the branch held before; None until it was known."""
 
     def look(self) -> _Head | None:
         """The branch as it is; None where there is none. Retries, writes nothing."""
@@ -220,11 +231,16 @@ class _Exchange:
     def run(self, message: str) -> _Head:
         """Make the branch hold the files, with one commit at most."""
         first = self._patiently(self._opened)
-        self.sent = differences(self.files, first.files)
-        if not any(self.sent):
+        self.before = first.files
+        send, gone = differences(self.files, first.files)
+        if not send and not gone:
             return first
-        send, _ = self.sent
-        self.say(f"sending {len(send)} files, {sum(file.size for file in send) / 1e6:.1f} MB")
+        elsewhere = moved(send, first.files)
+        new = [file for file in send if file.name not in elsewhere]
+        self.say(
+            f"sending {len(new)} files, {sum(file.size for file in new) / 1e6:.1f} MB"
+            + (f"; {len(elsewhere)} are there under another name" if elsewhere else "")
+        )
         return self._patiently(lambda: self._committed(first, message))
 
     def _patiently(self, step: Callable[[], T]) -> T:
@@ -306,7 +322,7 @@ class _Exchange:
 
     def _committed(self, first: _Head, message: str) -> _Head:
         """Send what is missing and commit on ``first``; someone else's commit since then ends it."""
-        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+        from huggingface_hub import CommitOperationAdd, CommitOperationCopy, CommitOperationDelete
 
         head = self._read()
         if head is None:
@@ -314,9 +330,13 @@ class _Exchange:
         if head.commit != first.commit:
             return self._met(head)
         send, gone = differences(self.files, head.files)
+        elsewhere = moved(send, head.files)
 
         def commit() -> None:
-            operations: list[Any] = [CommitOperationAdd(file.name, file.path) for file in send]
+            operations: list[Any] = [
+                CommitOperationAdd(file.name, file.path) for file in send if file.name not in elsewhere
+            ]
+            operations += [CommitOperationCopy(place, name) for name, place in elsewhere.items()]
             operations += [CommitOperationDelete(name) for name in gone]
             self.api.create_commit(
                 self.repo,

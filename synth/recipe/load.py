@@ -20,7 +20,15 @@ from synth.recipe.model import Recipe
 from synth.registry import choices
 from synth.store.remote import local_copy
 
-__all__ = ["builtin_names", "builtin_text", "gallery_names", "lay_settings", "load_recipe", "parse_recipe"]
+__all__ = [
+    "builtin_names",
+    "builtin_text",
+    "gallery_names",
+    "lay_settings",
+    "load_recipe",
+    "parse_recipe",
+    "with_whole_paths",
+]
 
 _SUFFIX = ".yaml"
 
@@ -161,6 +169,17 @@ def _places(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield from _places(below, key)
     elif isinstance(value, str | Path) and key.rpartition(".")[2] in _PATHS:
         yield key, str(value)
+
+
+def with_whole_paths(value: Any, key: str = "") -> Any:
+    """Plain data of a recipe that reads the same from every folder: paths that lead to something are absolute."""
+    if isinstance(value, Mapping):
+        return {name: with_whole_paths(below, str(name)) for name, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_whole_paths(below, key) for below in value]
+    if isinstance(value, str) and key in {*_PATHS, "after"} and not is_remote(value) and Path(value).exists():
+        return str(Path(value).absolute())
+    return value
 
 
 def _fetch(data: Any) -> None:

@@ -51,6 +51,7 @@ PUBLIC = {
         "SynthError",
         "__version__",
         "annotate",
+        "append",
         "build",
         "evaluate",
         "export",

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qs
 
 import yaml
 
@@ -129,22 +130,25 @@ def _tree(request: Request, repositories: Repositories) -> Answer:
     if commit is None:
         return _no_revision(request)
     below = f"{request.values['path']}/" if request.values.get("path") else ""
-    rows: list[dict[str, Any]] = [
-        {
-            "type": "file",
-            "path": path,
-            "size": file.size,
-            "oid": file.blob,
-            **({"lfs": {"oid": file.content, "size": file.size, "pointerSize": 130}} if file.large else {}),
-        }
-        for path, file in sorted(commit.files.items())
-        if path.startswith(below)
-    ]
+    rows = [_row(path, file) for path, file in sorted(commit.files.items()) if path.startswith(below)]
     if request.query.get("recursive", ["true"])[0].lower() == "false":
         folders = {below + row["path"][len(below) :].split("/")[0] for row in rows if "/" in row["path"][len(below) :]}
         rows = [row for row in rows if "/" not in row["path"][len(below) :]]
         rows += [{"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in sorted(folders)]
     return Answer(200, rows) if rows else _error(404, "EntryNotFound", "Entry not found")
+
+
+def _paths_info(request: Request, repositories: Repositories) -> Answer:
+    _, commit = _at(request, repositories)
+    if commit is None:
+        return _no_revision(request)
+    asked = set(parse_qs(request.body.decode())["paths"])
+    return Answer(200, [_row(path, file) for path, file in sorted(commit.files.items()) if path in asked])
+
+
+def _row(path: str, file: RepoFile) -> dict[str, Any]:
+    lfs = {"lfs": {"oid": file.content, "size": file.size, "pointerSize": 130}} if file.large else {}
+    return {"type": "file", "path": path, "size": file.size, "oid": file.blob, **lfs}
 
 
 def _preupload(request: Request, repositories: Repositories) -> Answer:
@@ -268,6 +272,7 @@ _HANDLERS: Mapping[str, Callable[[Request, Repositories], Answer]] = {
     "yaml": _yaml,
     "info": _info,
     "tree": _tree,
+    "paths info": _paths_info,
     "preupload": _preupload,
     "batch": _batch,
     "put": _put,

@@ -28,6 +28,7 @@ _ROUTES = [
     ("POST", "preupload", rf"/api/datasets/{_ID}/preupload/(?P<revision>[^/]+)"),
     ("POST", "commit", rf"/api/datasets/{_ID}/commit/(?P<revision>[^/]+)"),
     ("POST", "branch", rf"/api/datasets/{_ID}/branch/(?P<revision>[^/]+)"),
+    ("POST", "paths info", rf"/api/datasets/{_ID}/paths-info/(?P<revision>[^/]+)"),
     ("GET", "tree", rf"/api/datasets/{_ID}/tree/(?P<revision>[^/]+)(?:/(?P<path>.+))?"),
     ("GET", "info", rf"/api/datasets/{_ID}(?:/revision/(?P<revision>[^/]+))?"),
     ("POST", "batch", rf"/datasets/{_ID}\.git/info/lfs/objects/batch"),

@@ -15,7 +15,7 @@ ROOT = str(Path(__file__).parents[3])
 
 
 def test_a_round_of_kills_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    assert kills.fn(ROOT, minutes=0, each=20, seed=5, only="export or import") == 4  # two of each
+    assert kills.fn(ROOT, minutes=0, each=30, seed=5, only="export or import") == 4  # two of each
     assert capsys.readouterr().out == "4 kills survived\n"
 
 
