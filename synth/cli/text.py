@@ -275,7 +275,7 @@ def _duplicates_text(recipe: Recipe, labels: Sequence[str]) -> list[str]:
         kinds = [name for name in ("exact", "structural") if getattr(rules, name)]
         kinds += [f"{name} {least:g}" for name in ("near", "semantic") if (least := getattr(rules, name)) is not None]
         if level == "tasks":
-            sizes = [(filter_bytes(count, rules), 0) for count in (recipe.tasks or 0, large)]
+            sizes = [filter_bytes(count, rules) for count in (recipe.tasks or 0, large)]
         else:
             sizes = [table_bytes(count, rules) for count in (_rows_of(recipe, level) or 0, large)]
         known = recipe.tasks if level == "tasks" else _rows_of(recipe, level)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -40,6 +41,7 @@ class Acceptance:
         wanted: How many to accept; None = all.
         limit: How many candidates may be looked at.
         accepting: What accepted candidates must not be alike in.
+        folder: Where files without a name may lie.
     """
 
     def __init__(
@@ -48,12 +50,13 @@ class Acceptance:
         wanted: int | None,
         limit: int,
         accepting: Accepting | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._stage = stage
         self._main = main_table(stage)
         self._wanted = wanted
         self._limit = limit
-        self._filter = None if accepting is None else accepting.filter()
+        self._filter = None if accepting is None else accepting.filter(folder)
         self._first: dict[bytes, int] = {}
         self._spans: dict[str, list[tuple[str, int, int]]] = {name: [] for name in (*stage.writes, REJECTED)}
         self._duplicates: list[Rejection] = []

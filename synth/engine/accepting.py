@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 
 from synth.filtering.dedup import Asked, Double, TaskFilter, TaskRules, compared_answer, task_structure
@@ -29,14 +31,14 @@ class Accepting(StageConfig):
     encoder: Implementation | None = None
     """Makes vectors of questions, where ``rules.semantic`` is given."""
 
-    def filter(self) -> TaskFilter:
-        """A filter that has accepted nothing yet.
+    def filter(self, folder: Path | None = None) -> TaskFilter:
+        """A filter that has accepted nothing yet; its files lie in ``folder``.
 
         Raises:
             InputError: the encoder's library or model is not there.
         """
         encoder: Encoder | None = None if self.encoder is None else self.encoder.make()
-        return TaskFilter(self.rules, encoder)
+        return TaskFilter(self.rules, encoder, folder=folder)
 
 
 def asked(rows: pa.Table) -> list[Asked]:

@@ -321,7 +321,8 @@ class StageRun:
             raise ValueError(f"stage {self.node.label!r} never runs out of candidates: say how many rows are wanted")
         limit = min(x for x in (exhausted, None if wanted is None else stage.ceiling(wanted)) if x is not None)
         looked_at = limit if most is None else min(most, limit)
-        return Acceptance(self.stage, wanted, looked_at, self.node.accepting), limit, exhausted
+        folder = self._engine.store.folder("scratch")
+        return Acceptance(self.stage, wanted, looked_at, self.node.accepting, folder), limit, exhausted
 
     def _accept(self, acceptance: Acceptance, limit: int, exhausted: int | None) -> int:
         """Go on until ``acceptance`` is done; how many shards were made for it."""

@@ -269,7 +269,7 @@ def accepting(rows: int, words: int, folder: Path) -> dict[str, Any]:
         judged, accepted = loop(rows)
     report["accepted"] = accepted
     del judged
-    predicted = round(filter_bytes(accepted, TaskRules(), words=words) / 1e6, 1)
+    predicted = round(filter_bytes(accepted, TaskRules(), words=words)[0] / 1e6, 1)
     return {**report, "predicted_mb": predicted, "ratio": round(predicted / report["grown_mb"], 3)}
 
 

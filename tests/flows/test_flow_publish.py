@@ -127,7 +127,9 @@ def _a_row_is_broken(folder: Path) -> None:
     place = table.schema.get_field_index("question")
     asked = table.column("question").to_pylist()
     asked[0] = ""
-    pq.write_table(table.set_column(place, table.schema.field(place), pa.array([asked])), file)
+    pq.write_table(
+        table.set_column(place, table.schema.field(place), pa.array(asked, table.schema.field(place).type)), file
+    )
 
 
 def test_a_schedule_that_could_not_push_is_not_served(tmp_path: Path) -> None:

@@ -7,19 +7,22 @@ import math
 from synth.filtering.dedup.minhash import NUMBERS, bands_for
 from synth.filtering.dedup.rules import Rules, TaskRules
 from synth.filtering.dedup.sketch import PIECE
+from synth.filtering.dedup.spill import HELD
 from synth.retrieval.cells import LOOKS
 from synth.retrieval.joins import SMALL
 
 __all__ = ["filter_bytes", "table_bytes"]
 
-_TASK = 1100
-"""Bytes per accepted task beside its n-grams: its texts, its entries in the tables of texts and answers. Fitted
-to 10^5 tasks of one world (``bench_dedup.py predict``)."""
+_TASK = 300
+"""Bytes per accepted task in memory beside its n-grams: its record, its entry in the table of texts. Fitted to
+2 * 10^5 tasks of 18 words."""
+_TASK_ON_DISK, _END = 250, 9
+"""The same on the disk; and in memory, where the record ends."""
 _POSTING = 210
 """Bytes per n-gram of a prefix: the key and the list of who has it. Fitted to the same."""
 _BASE = 8e6
 """Bytes that any comparison takes."""
-_STRUCTURE = 125
+_STRUCTURE = 200
 """Bytes of a key of structure and its entry. Reckoned."""
 _ROW, _NEAR = 145, 150
 """Bytes per row that any comparison holds (id, place, hash), and that sorting by one band after the other takes beside
@@ -38,17 +41,21 @@ _LOOK = 24
 """Bytes of a row's look into a cell while they are sorted."""
 
 
-def filter_bytes(tasks: int, rules: TaskRules, *, words: float = 18, dim: int = 384) -> int:
-    """Memory of a :class:`synth.filtering.dedup.TaskFilter` with so many accepted tasks, ``words`` words a question.
-
-    Nothing of it goes to the disk: it is made anew from the candidates when a build goes on.
+def filter_bytes(tasks: int, rules: TaskRules, *, words: float = 18, dim: int = 384) -> tuple[int, int]:
+    """(memory, disk) of a :class:`synth.filtering.dedup.TaskFilter` with so many accepted tasks, ``words`` words a
+    question. It is made anew from the candidates when a build goes on.
     """
     grams = max(1.0, words - rules.words + 1)
     least = min((one for one in (rules.near, rules.cluster) if one is not None), default=None)
     prefix = 0.0 if least is None else grams - math.ceil(least * grams) + 1
     vector = 0.0 if rules.semantic is None else 1.5 * 4 * dim  # the array grows by doubling
     structure = _STRUCTURE if rules.structural else 0
-    return int(tasks * (_TASK + structure + 8 * grams + _POSTING * prefix + vector))
+    held = min(tasks, HELD) * (_TASK + structure + 8 * grams + _POSTING * prefix + vector)
+    if tasks < HELD:
+        return int(held), 0
+    postings = 1 + rules.structural + prefix + (rules.semantic is not None)
+    # Runs that are merged stand there twice.
+    return int(held + _END * tasks), int(tasks * (_TASK_ON_DISK + 8 * grams + 2 * 16 * postings + vector))
 
 
 def table_bytes(rows: int, rules: Rules, *, dim: int = 384, share: float = 0.1) -> tuple[int, int]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.filtering.dedup import Asked, TaskFilter, TaskRules
+from synth.filtering.dedup.spill import Postings
 from synth.filtering.dedup.text import canonical_text, jaccard, shingles, text_hash
 from synth.retrieval.encoder import HashedEncoder
 
@@ -103,3 +107,30 @@ def test_acceptance_agrees_with_comparing_every_two(
     half = TaskFilter(rules)
     beginning = [Asked(str(n), *task) for n, task in enumerate(tasks[: len(tasks) // 2])]
     assert [half.take(task) is not None for task in beginning] == verdicts[: len(beginning)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(_tasks, st.sampled_from((0.3, 0.8)), st.booleans(), st.integers(1, 7))
+def test_what_lies_on_the_disk_is_found_as_well(
+    tasks: list[tuple[str, str, str]], near: float, same_answer: bool, held: int
+) -> None:
+    rules = TaskRules(near=near, cluster=near * 0.7, words=2, same_answer=same_answer, semantic=0.9)
+    memory, disk = TaskFilter(rules, HashedEncoder()), TaskFilter(rules, HashedEncoder(), held=held)
+    for number, (question, answer, split) in enumerate(tasks):
+        task = Asked(str(number), question, answer, split, structure=question[:3] or None)
+        (vector,) = memory.encode([question])
+        assert memory.take(task, vector) == disk.take(task, vector)
+
+
+def test_many_runs_of_postings_are_merged_and_found(tmp_path: Path) -> None:
+    generator = np.random.default_rng(5)
+    held, plain = Postings(tmp_path), dict[int, list[int]]()
+    for number in range(5_000):
+        for key in generator.integers(0, 2_000, 3, dtype=np.uint64).tolist():
+            held.add(key + 2**63, number)
+            plain.setdefault(key + 2**63, []).append(number)
+        if number % 190 == 189:
+            held.spill()
+    assert {key: held.get(key) for key in plain} == plain
+    assert held.get(5) == []
+    assert list(tmp_path.iterdir()) == []  # its files have no name
