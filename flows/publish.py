@@ -76,7 +76,7 @@ def _validate(folder: str) -> str:
     rows = sum(sum(splits.values()) for splits in dataset.report.tables.values())
     get_run_logger().info("checking every row: %s", f"{rows:,}")
     stated = hashlib.sha256((dataset.path / REPORT_FILE).read_bytes()).hexdigest()
-    problems = validate(dataset.path)
+    problems = sorted(validate(dataset.path), key=lambda problem: problem.row is None)  # rows first
     if not problems:
         return stated
     create_table_artifact(

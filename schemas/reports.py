@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from synth.schemas.difficulty import DifficultyReport, TaskYield
+from synth.schemas.editions import EditionReport, RedactionReport
 from synth.schemas.preferences import PairKind
 from synth.schemas.rejections import Reason
 from synth.schemas.row import SCHEMA_VERSION, JsonObject, NonEmpty, Row, Split
@@ -25,7 +26,6 @@ __all__ = [
     "ModelUse",
     "OutcomeReport",
     "PairReport",
-    "RedactionReport",
     "RoleReport",
     "RunUse",
     "SourceReport",
@@ -293,35 +293,6 @@ class FileReport(Row):
 
     bytes: int
     sha256: NonEmpty
-
-
-class EditionReport(Row):
-    """A dataset as it was before ``synth append`` added tasks: its rows are the first of each table."""
-
-    tasks: int
-    tables: dict[str, dict[str, int]]
-    """Config -> split -> rows that stayed as and where they were."""
-    synth_version: str = ""
-    """Of the package that wrote it."""
-    report_sha256: NonEmpty
-    """Hash of its ``report.json``."""
-
-
-class RedactionReport(Row):
-    """Text that stands in an edition of a dataset as references only, since nobody stated a licence for it."""
-
-    documents: int
-    """Documents whose text is not there."""
-    characters: int
-    """Code points of their texts."""
-    least: int
-    """Code points from which a passage of them is a reference wherever it stands; evidence is one at any length."""
-    references: dict[str, int] = {}
-    """Config -> references in its rows."""
-    rows: dict[str, int] = {}
-    """Config -> rows that hold one."""
-    token_ids: int = 0
-    """Turns of a model that quote such a passage: their token ids and log probabilities were left out for good."""
 
 
 class BuildReport(Row):

@@ -20,7 +20,8 @@ from synth.dataset.configs import CONFIGS, Config, config_named
 from synth.dataset.files import REPORT_FILE, file_name
 from synth.dataset.reader import Dataset
 from synth.errors import BuildError, DatasetError
-from synth.schemas.reports import BuildReport, EditionReport
+from synth.schemas.editions import EditionReport
+from synth.schemas.reports import BuildReport
 
 __all__ = ["WRITTEN_ANEW", "Growth", "Kept", "RowsMoved"]
 

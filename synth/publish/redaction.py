@@ -21,7 +21,8 @@ from synth.dataset.references import escaped, filled, reference, references_in, 
 from synth.errors import DatasetError, InputError
 from synth.identity import canonical_json
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
-from synth.schemas.reports import BuildReport, RedactionReport
+from synth.schemas.editions import RedactionReport
+from synth.schemas.reports import BuildReport
 from synth.schemas.row import Row
 from synth.store import check_destination, staged
 
