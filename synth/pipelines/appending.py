@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from synth.dataset.files import RECIPE_FILE, REPORT_FILE
+from synth.dataset.files import RECIPE_FILE, REPORT_FILE, stated_files
 from synth.dataset.reader import Dataset, load
 from synth.engine.fingerprint import fingerprints
 from synth.engine.usage import is_model_bound
-from synth.errors import InputError
+from synth.errors import DatasetError, InputError
 from synth.identity import digest
 from synth.pipelines.building import Prepared, default_store, prepare, resolve
 from synth.pipelines.remembered import recall, remembered_file
@@ -101,6 +101,15 @@ def _appendable(dataset: Dataset) -> BuildReport:
             "its questions or runs were given, not made",
             where=where,
             mend="add to what was given and build it again: what is in the store is not made again",
+        )
+    tables = [name for name in report.files if name.endswith(".parquet")]
+    there = [name for name in tables if (dataset.path / name).is_file()]
+    changed = stated_files(dataset.path, there) != {name: report.files[name] for name in tables}
+    if changed:
+        raise DatasetError(
+            "its files are not those that its report states",
+            where=where,
+            mend="`synth validate` says what is wrong with them",
         )
     return report
 

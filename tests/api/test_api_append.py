@@ -136,13 +136,15 @@ def test_what_can_not_be_appended_to(small: Path, world_store: Path, tmp_path: P
         synth.append(
             small, 1, store=tmp_path / "s", request=synth.api.BuildRequest(settings={"questions.hops": {"2": 1.0}})
         )
-    synth.mix({small: 1, shutil.copytree(small, tmp_path / "twin"): 1}, tmp_path / "mix", tasks=2)
-    with pytest.raises(InputError, match="a mix has no recipe"):
-        synth.append(tmp_path / "mix", 1, store=world_store)
+    synth.export(small, "openai", tmp_path / "runs")
+    recorded = next((tmp_path / "runs").rglob("*.jsonl"))
+    synth.import_file(recorded, "auto", tmp_path / "theirs", store=tmp_path / "store-of-runs")
+    with pytest.raises(InputError, match="its questions or runs were given, not made"):
+        synth.append(tmp_path / "theirs", 1, store=world_store)
     file = next((small / "tasks").glob("train-*"))
     shutil.copyfile(next((small / "rl" if (small / "rl").exists() else small / "trajectories").glob("train-*")), file)
     broken = hashes(small)
-    with pytest.raises(DatasetError):
+    with pytest.raises(DatasetError, match="its files are not those that its report states"):
         synth.append(small, 1, store=world_store)
     assert hashes(small) == broken != before
 
