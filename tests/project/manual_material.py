@@ -1,4 +1,4 @@
-"""What the manual's reader is said to have: facts, tables, pages, runs, a project. Small, made anew for each page."""
+"""What the manual's reader is said to have: facts, tables, pages, runs. Small, made anew for each page."""
 
 from __future__ import annotations
 
@@ -19,43 +19,6 @@ TESTS = Path(__file__).resolve().parents[1]
 GUIDES = TESTS.parent / "docs" / "guides"
 OF_THE_MANUAL = ("documents", "search", "questions", "models", "critical-steps", "facts", "operations")
 """Pages of ours that stand for the reader's own: enough for questions over two of them."""
-CORE = '''"""Ranges of numbers."""
-
-
-def clamp(value, low=0, high=10):
-    if low > high:
-        raise ValueError("low is above high")
-    return max(low, min(value, high))
-
-
-def steps(start, end, size):
-    found = []
-    while start <= end:
-        found.append(start)
-        start += size
-    return found
-'''
-TESTED = """import pytest
-
-from ranges.core import clamp, steps
-
-
-def test_clamp():
-    assert [clamp(4), clamp(-3), clamp(15), clamp(7, 3, 3)] == [4, 0, 10, 3]
-
-
-def test_bounds():
-    with pytest.raises(ValueError):
-        clamp(1, 5, 4)
-
-
-def test_steps():
-    assert steps(1, 7, 3) == [1, 4, 7]
-
-
-def test_no_steps():
-    assert steps(3, 2, 1) == []
-"""
 
 
 def manual_pages(folder: Path) -> None:
@@ -151,14 +114,6 @@ def _runs(folder: Path) -> None:
     _lines(folder / "questions.jsonl", questions)
 
 
-def _project(folder: Path) -> None:
-    files = {"ranges/__init__.py": "", "ranges/core.py": CORE, "tests/test_core.py": TESTED}
-    for name, text in files.items():
-        path = folder / "my_project" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
 def _desk(folder: Path) -> None:
     shutil.copy(TESTS / "environments" / "nursery.yaml", folder / "desk.yaml")
 
@@ -181,7 +136,6 @@ MATERIAL: dict[str, Callable[[Path], None]] = {
     "folder": _folder,
     "pages.jsonl": _pages,
     "runs.jsonl": _runs,
-    "my_project": _project,
     "desk.yaml": _desk,
     "gaia.jsonl": _benchmark,
     "guides": _beside,
