@@ -27,7 +27,7 @@ else:
 __all__ = ["append"]
 
 
-@builds(but=("dataset", "recipe", "tasks", "tasks_file", "seed", "out"))
+@builds(but=("dataset", "recipe", "tasks", "tasks_file", "seed", "prompts", "out"))
 def append(
     request: BuildRequest,
     folder: DatasetFolder,

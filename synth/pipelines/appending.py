@@ -21,6 +21,7 @@ from synth.engine.fingerprint import fingerprints
 from synth.engine.usage import is_model_bound
 from synth.errors import DatasetError, InputError
 from synth.identity import digest
+from synth.own_code import beside
 from synth.pipelines.building import Prepared, default_store, prepare, resolve
 from synth.pipelines.remembered import recall, remembered_file
 from synth.pipelines.request import BuildRequest, BuildResult, ProgressName
@@ -124,6 +125,7 @@ def _recipe(dataset: Dataset, report: BuildReport, store: Store, tasks: int, req
                 where=str(dataset.path),
                 mend="leave out --source and --set: another recipe makes another dataset (`synth build`)",
             )
+        beside(Path.cwd())  # where code lies that the recipe names
         return known.model_copy(update={"tasks": tasks})
     if not (dataset.path / RECIPE_FILE).is_file():
         raise InputError("it has no recipe", where=str(dataset.path), mend=_NO_BUILD)
