@@ -203,3 +203,47 @@ def test_first_is_no_number_of_bags() -> None:
     said = ["Is there room for one?", "Thank you for telling me first! Yes, it is fine."]
     assert shown_values({"bags": 1}, said) == ["one bag"]
     assert shown_values({"bags": 3, "leg": 1}, ["3 bags on the first flight"]) == ["3 bags", "leg 1"]
+
+
+def test_a_guessed_id_is_one_however_often_it_was_refused_and_where_nothing_refused_it() -> None:
+    guess = {**CHANGE.arguments, "reservation_id": "Z9ZZ9Z"}
+    twice = history((CHANGE.tool, guess), (CHANGE.tool, guess))
+    assert "without saying that Z9ZZ9Z was a guess" in str(passes_over(TASK, (*twice, Step(turn=Turn(thought="-")))))
+    call = ToolCall(id="c", name="list_reservations", arguments={"customer_id": "C00000A"})
+    empty = ToolResult(call_id="c", name=call.name, content="No reservation fits.")
+    looked = (*history(), Step(turn=Turn(calls=(call,)), results=(empty,)))
+    assert "without saying that its id was a guess" in str(passes_over(TASK, (*looked, Step(turn=Turn(thought="-")))))
+    assert says(("p_amiss_guess",), thought(looked)) is not None
+
+
+def test_what_was_put_right_in_a_call_that_the_policy_forbids_is_no_longer_named() -> None:
+    wrong, right = {**CHANGE.arguments, "reservation_id": "Z9ZZ9Z"}, {**CHANGE.arguments, "bags": 9}
+    task = TASK.model_copy(
+        update={
+            "details": details_with(
+                TASK.details, Policed(forbidden=ForbiddenCall(tool=CHANGE.tool, arguments=right, rule="R"), rules={})
+            )
+        }
+    )
+    steps = history((CHANGE.tool, wrong), (CHANGE.tool, right))
+    view = PlanView.of(task, steps)
+    assert view is not None
+    assert unnamed_mistake(task, view, steps) is None
+
+
+def test_who_picks_another_row_and_gets_no_answer_has_made_a_mistake_all_the_same() -> None:
+    tool, arguments = LOOKS[-1]
+    name = next(name for name, value in arguments.items() if str(value)[:1].isupper())
+    call = ToolCall(id="c", name=tool, arguments={**arguments, name: "Q1QQ1Q"})
+    lost = ToolResult(call_id="c", name=tool, content="The connection was lost.", error="failure")
+    seen = ToolResult(call_id="c", name=tool, content="Q1QQ1Q is there.")
+    steps = (
+        *history(looks=2),
+        Step(turn=Turn(calls=(ToolCall(id="c", name="list_all", arguments={}),)), results=(seen,)),
+        Step(turn=Turn(calls=(call,)), results=(lost,)),
+    )
+    view = PlanView.of(TASK, steps)
+    assert view is not None
+    mistake = unnamed_mistake(TASK, view, steps)
+    assert mistake is not None
+    assert mistake.call is call

@@ -10,6 +10,7 @@ from tool_tasks import bags, opened
 
 from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.grounding.said import says
+from synth.agents.grounding.weighed import brief, comparisons, is_compared
 from synth.agents.plan_view import Made, PlanView, plan_of
 from synth.agents.scripted.phrases import PHRASES, TEMPLATES
 from synth.agents.scripted.tool_agent.details import as_it_stands, details_of, marks_of, only_called, today_in
@@ -236,3 +237,31 @@ def test_an_amount_that_was_spent_is_read_off_its_own_line() -> None:
     rows = "2030-09, 3 categories:\nDentist (K143): -$223.34\nInternet (K816): -$23.34\nPhone (K438): -$22.00"
     seen = ToolResult(call_id="c", name="spending_by_category", content=rows)
     assert answer_line("What did Internet come to?", "$23.34", [seen]) == "Internet (K816): -$23.34"
+
+
+def test_what_a_line_names_and_codes_at_once_is_one_detail() -> None:
+    line = "PAY: Payments (active), led by Priya Rossi (U7301), 24 open issues"
+    result = ToolResult(call_id="c", name="list_projects", content=f"2 projects:\nWEB: Storefront (active)\n{line}")
+    assert marks_of("The issue in Payments", line, [result], [result]) == ["Payments"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("dated 16 March", "16 March is not after 2031-03-18."),
+        ("dated 16th March", "16th March is not after 2031-03-18."),
+        ("dated March 16", "March 16 is not after 2031-03-18."),
+        ("dated the day before yesterday", None),
+    ],
+)
+def test_a_day_is_compared_as_the_request_writes_it(asked: str, said: str | None) -> None:
+    prompt = Prompt(system="It is 2031-03-18 20:00.", question=f"Please enter it, {asked}.", tools=())
+    forms = ["16 March is not after 2031-03-18"]
+    found = comparisons(forms, prompt, ())
+    assert [f"{one}." for one in found] == ([] if said is None else [said])
+    assert is_compared(forms, f"Here, {said}") is (said is not None)
+    assert not is_compared(["17 March is not after 2031-03-18"], f"Here, {said}")
+
+
+def test_a_rule_is_told_beside_others_without_what_it_says_of_itself() -> None:
+    assert brief("There are two at most; nothing stops a third.") == "There are two at most"

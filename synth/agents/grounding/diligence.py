@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from synth.agents.contract import History, Prompt
 from synth.agents.grounding.foretold import foretold
 from synth.agents.grounding.said import says
-from synth.agents.grounding.weighed import comparisons, is_compared
+from synth.agents.grounding.weighed import brief, comparisons, is_compared
 from synth.agents.plan_view import ASK, PlanView, alike
 from synth.schemas.plans import Plan, Planned, Policed
 from synth.schemas.tasks import Task
@@ -74,10 +74,10 @@ def _other_rules(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     policed, plan = Policed.of(task.details), Planned.of(task.details).plan
     deciding = _deciding(policed, plan)
     policy = prompt.system.partition("## Policy")[2].split("\n")
-    others = {line[2:].strip().rstrip(".") for line in policy if line.startswith("- ")} - deciding
+    others = {brief(line[2:].strip()) for line in policy if line.startswith("- ")} - {brief(one) for one in deciding}
     for step in history:
         for quote in _QUOTED.findall(step.turn.thought or ""):
-            if quote.rstrip(".") in others:
+            if brief(quote) in others:
                 yield f"quotes {quote!r}, which does not decide"
 
 
@@ -102,19 +102,23 @@ def _unfounded(task: Task, view: PlanView, history: History) -> Iterator[str]:
     # Of a rule that needs no look, there is nothing to say: what was looked up belongs to another part.
     bare = {one.rule.rstrip(".") for one in every} - {one.rule.rstrip(".") for one in every if one.lines or one.nothing}
     quoted: list[str] = []
+    thought = ""
     missing = False
     for step in history if shown else ():
         said = f"{step.turn.thought or ''} {step.turn.answer or ''}"
         quotes = [quote.rstrip(".") for quote in _QUOTED.findall(said)]
-        quoted += [quote for quote in quotes if quote not in deciding]
+        quoted += [quote for quote in quotes if brief(quote) not in {brief(one) for one in deciding}]
         own = [line for line in evidence if any(line in text for text in shown)] or shown
-        rule = next((one for one in sorted(deciding - bare) if one in said), None)
+        rule = next((one for one in sorted(deciding - bare) if brief(one) in said), None)
         told = [" ".join(quote.split()) for quote in quoted]
+        thought += said
+        # What a comparison says of a line need not be quoted beside it.
+        compared = any(is_compared(one.weighed, thought) for one in every if one.rule.rstrip(".") == rule)
         # That no line has what the rule goes by is said in words.
         missing = missing or says(("p_nothing",), said) is not None
         if (
             rule is not None
-            and not missing
+            and not (missing or compared)
             and not any(quote in text or text in quote for quote in told for text in own)
         ):
             yield f"goes by {rule!r} without a word on what was looked up for it"
@@ -151,7 +155,7 @@ def _unweighed(task: Task, view: PlanView, prompt: Prompt, history: History) -> 
         told = " ".join(one.turn.thought or "" for one in history[: at + 1])
         grounds = [(one.rule, one.weighed) for call in step.turn.calls for one in made.get(id(call), ())]
         for rule, forms in (*grounds, *(weighed if at == len(history) - 1 else ())):
-            if not forms or not rule or rule.rstrip(".") not in told or is_compared(forms, told):
+            if not forms or not rule or brief(rule) not in told or is_compared(forms, told):
                 continue
             if comparisons(forms, prompt, history[:at]):
                 yield f"quotes {rule!r} and never says how what was read compares with it"

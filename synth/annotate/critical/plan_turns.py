@@ -33,6 +33,9 @@ def plan_turns(point: Point, generator: np.random.Generator, *, patience: int) -
         planned = builder.plan.calls[number]
         if builder.to_confirm(number) is not None:
             continue
+        waits = planned.changes and any(builder.plan.calls[n].decides for n in builder.open() if n < number)
+        if waits:
+            continue  # what decides on it was not looked up yet
         if planned.tool in tools and builder.view.arguments(number) is not None and not builder.was_refused(number):
             yield _builder(point, generator).call(number)
             break

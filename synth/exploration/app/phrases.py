@@ -47,12 +47,15 @@ def put(
     generator: np.random.Generator,
     today: str,
     noun: Callable[[str], tuple[str, tuple[Said, ...]] | None] = lambda _: None,
+    *,
+    quotes: str = '""',
 ) -> tuple[str, tuple[Said, ...]]:
     """The words, and what they say.
 
     Args:
         today: ``YYYY-MM-DD``: a date in the same year is said without it.
         noun: Gives the noun phrase of a name that refers to a row, and what that says; None for any other.
+        quotes: The quotation marks of the whole request.
     """
     while (match := EITHER.search(template)) is not None:
         options = match.group(1).split("|")
@@ -67,6 +70,7 @@ def put(
             return capital(phrase[0]) if form == "start" else phrase[0]
         value = values[name]
         known, words = _written(value, form, generator, today)
+        words = f"{quotes[0]}{known}{quotes[1]}" if form == "quote" else words
         said.append(Said(name, known, words))
         return words
 
@@ -107,7 +111,7 @@ def _written(value: Any, form: str | None, generator: np.random.Generator | None
     if form == "ordinal":
         return text, ordinal(int(value))
     if form == "quote":
-        return text, f'"{text}"' if generator is None or generator.random() < 0.7 else f"“{text}”"
+        return text, f'"{text}"'
     if form == "lower":
         return text, text if re.match(r"I\b", text) else text[:1].lower() + text[1:]
     if form == "start":

@@ -151,11 +151,16 @@ def _other_row(wording: Wording, step: TriedCall, generator: np.random.Generator
 
 def _take_back(found: WordedSteps, change: Clause, generator: np.random.Generator) -> None:
     """Behind the first answer, the person asks for the last part in another way."""
-    before = {(one.column, one.value) for one in found.clauses[-1].said}
-    if {(one.column, one.value) for one in change.said} <= before:
+    before = {one.column: one for one in found.clauses[-1].said}
+    differing = [one for one in change.said if one.column in before and before[one.column].value != one.value]
+    if not differing:
         raise Dropped(Reason.UNNATURAL, "the change is not said")
-    fact = found.facts[0]
-    says = f"{fact.says} {sentence(choose(generator, _WORDS['changed']).format(do=change.text))}"
+    if len(differing) > 1:
+        raise Dropped(Reason.UNNATURAL, "the change is one of several things: it speaks of another matter")
+    fact, old = found.facts[0], before[differing[0].column].words
+    # What it replaces is said with it: else both might be wanted.
+    do = change.text if ":" in change.text else f"{change.text}, not {old}"
+    says = f"{fact.says} {sentence(choose(generator, _WORDS['changed']).format(do=do))}"
     found.told[says] = (*found.told.pop(fact.says), *change.said)
     found.facts[0] = fact.model_copy(update={"says": says, "changes": True})
 

@@ -35,8 +35,8 @@ _BEGINNINGS = frozenset(phrases("word_lists")["beginnings"])
 
 _USUAL = 0.6
 """Share of references that are made in the usual way where there are others."""
-_AGAIN = 0.98
-"""Share of the references to what was just mentioned that say so."""
+_STRAIGHT = 0.7
+"""Share of the people who write straight quotation marks; nobody mixes two kinds."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Wording:
         self.speaker = speaker
         self.generator = generator
         self.today = start.now[:10]
+        self.quotes = '""' if generator.random() < _STRAIGHT else "“”"
         self._mentioned: list[tuple[str, Any, int]] = []
         """Table, key, and in which clause."""
         self._clauses = 0
@@ -83,7 +84,7 @@ class Wording:
         speaker = self.app.requests.speaker
         if speaker is None:
             raise ValueError("nobody introduces themselves here")
-        return put(choose(self.generator, speaker.words), self.speaker, self.generator, self.today)
+        return put(choose(self.generator, speaker.words), self.speaker, self.generator, self.today, quotes=self.quotes)
 
     def clause(
         self, name: str, row: Values, episode: AppEpisode, *, sentences: bool | None = None, reason: bool = True
@@ -104,7 +105,7 @@ class Wording:
         text, imperative, said = self._words(ask, name, row, episode, ask.do, ask.say, sentences)
         why = None
         if reason and because and self.generator.random() < 0.35:
-            why, more = put(choose(self.generator, because), row, self.generator, self.today)
+            why, more = put(choose(self.generator, because), row, self.generator, self.today, quotes=self.quotes)
             said = (*more, *said)
         return Clause(text, imperative, why, said)
 
@@ -172,7 +173,7 @@ class Wording:
             forms = self.app.forms(source, argument, arguments.get(argument))
             return self._noun(name, argument, forms, row, episode) if forms else None
 
-        return put(template, row, self.generator, self.today, noun)
+        return put(template, row, self.generator, self.today, noun, quotes=self.quotes)
 
     def _arguments(self, source: Ask | Question, name: str) -> dict[str, Argument]:
         if isinstance(source, Ask):
@@ -199,9 +200,12 @@ class Wording:
         # Nor can it be told of two of a kind that were named side by side, such as two issues and their link.
         others = {one[1] for one in self._mentioned if one[0] == place[0] and last is not None and one[2] >= last[2]}
         just = last is not None and last[:2] == place and last[2] >= self._clauses - 1 and others == {key}
-        if just and again and self.generator.random() < _AGAIN:
+        if just and again:
             self._mentioned.append((*place, self._clauses))
-            return put(choose(self.generator, again), row, self.generator, self.today)
+            return put(choose(self.generator, again), row, self.generator, self.today, quotes=self.quotes)
+        if last is not None and self._is_first(place, last):
+            self._mentioned.append((*place, self._clauses))
+            return choose(self.generator, _WORDS["first_again"]), ()
         if not any(form.reference.words for form in forms):
             return None
         told = [(form, found) for form in forms if (found := self._one(form, key, row, episode)) is not None]
@@ -213,7 +217,14 @@ class Wording:
         if not words:
             raise Dropped(Reason.UNNATURAL, f"{name}.{argument}: no words fit")
         self._mentioned.append((*place, self._clauses))
-        return put(choose(self.generator, words), found, self.generator, self.today)
+        return put(choose(self.generator, words), found, self.generator, self.today, quotes=self.quotes)
+
+    def _is_first(self, place: tuple[str, Any], last: tuple[str, Any, int]) -> bool:
+        """Whether the clause before spoke of this row alone, and this one of one other: its name is not said again."""
+        own = [one for one in self._mentioned if one[0] == place[0] and one[2] >= self._clauses - 1]
+        before = {one[1] for one in own if one[2] == self._clauses - 1}
+        now = {one[1] for one in own if one[2] == self._clauses}
+        return last[2] == self._clauses and before == {place[1]} and len(now) == 1 and place[1] not in now
 
     def _one(self, form: Form, key: Any, row: Values, episode: AppEpisode) -> Values | None:
         """The row, if it is the only one that fits, now and when the person writes."""
@@ -266,7 +277,8 @@ def message(
     text = " ".join(parts)
     if not greeting:
         return text
-    if introduction is None and generator.random() < 0.5:
+    goes_on = _small(text) != text or text.startswith(("I ", "I'"))  # no capital stands within a sentence
+    if introduction is None and goes_on and generator.random() < 0.5:
         return f"{greeting} {_small(text)}"
     return f"{greeting.removesuffix(',')}{choose(generator, ('.', '!'))} {text}"
 
@@ -275,7 +287,7 @@ def conditional(clause: Clause, generator: np.random.Generator) -> str:
     """What else would do, as a sentence that says it is meant for when the rest is not allowed."""
     if clause.imperative:
         # Nothing follows a quotation: a comment that ends with "instead" is another comment.
-        last = "{do}." if ":" in clause.text else "."
+        last = "{do}." if ":" in clause.text or clause.text.endswith("instead") else "."
         frames = [frame for frame in _WORDS["otherwise"] if frame.endswith(last)]
         return sentence(choose(generator, frames).format(do=clause.text))
     return sentence(choose(generator, _WORDS["otherwise_said"]).format(say=_small(clause.text)))
@@ -347,5 +359,5 @@ def _filled(frame: str, clauses: Sequence[Clause]) -> str:
 
 def _small(text: str) -> str:
     """Without its capital, where that is only there because a sentence begins."""
-    first = text.split(" ", 1)[0].casefold()
+    first = re.split(r"[ ,:']", text, maxsplit=1)[0].casefold()
     return text[:1].lower() + text[1:] if first in _BEGINNINGS else text

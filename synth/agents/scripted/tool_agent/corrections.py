@@ -52,7 +52,7 @@ class Corrections(Progress):
         call = mistake.call
         guessed = guessed_id(self.task.question, self.history, mistake)
         if guessed is not None:
-            self.thoughts.add("p_amiss_unseen", wrong=guessed)
+            self.thoughts.add("p_amiss_unseen" if guessed else "p_amiss_guess", wrong=guessed)
             return
         if is_unasked(self.task, self.view, call.name):
             deed = _deed(call.name)

@@ -130,7 +130,8 @@ def marks_of(
 
     def has(text: str) -> list[str]:
         days = _relative(question, text, today) if today else []
-        return details_of(question, text) + days + (coded(question, text, known) if known is not None else [])
+        codes = coded(question, text, known) if known is not None else []
+        return list(dict.fromkeys((*details_of(question, text), *days, *codes)))
 
     found = has(line)
     listed = next((result.content for result in shown if line in result.content), "")

@@ -6,13 +6,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from synth.agents.grounding.weighed import comparisons, is_compared
+from synth.agents.grounding.weighed import brief, comparisons, is_compared
 from synth.agents.plan_view import stands_in, value_at
 from synth.agents.scripted.tool_agent.corrections import Corrections
 from synth.agents.scripted.tool_agent.details import details_of, marks_of, today_in
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
     cut,
+    ended,
     line_with,
     lines_about,
     lines_on,
@@ -31,6 +32,8 @@ __all__ = ["Grounds"]
 
 _ID = re.compile(r"^(?=.*[A-Z])(?=.*\d)")
 _ASKED = Given(source="question", words="")
+_MANY = 4
+"""Rules before one change from which on each is checked as soon as it can be."""
 
 
 class Grounds(Corrections):
@@ -64,7 +67,7 @@ class Grounds(Corrections):
         return [] if rule is None else [Ground(rule=rule, lines=tuple(self._decisive(rule, arguments)))]
 
     def _is_said(self, rule: str) -> bool:
-        return any(rule.rstrip(".") in (step.turn.thought or "") for step in self.history)
+        return any(brief(rule) in (step.turn.thought or "") for step in self.history)
 
     def _is_confirmed(self, number: int) -> bool:
         """Whether the user has agreed to what a planned call costs."""
@@ -85,32 +88,114 @@ class Grounds(Corrections):
         """Those that this turn has not quoted yet."""
         return [line for line in lines if line not in self.thoughts.said]
 
-    def say_weighed(self, grounds: Sequence[Ground]) -> None:
-        """How what was read compares with each rule, where all of it was read."""
-        looked = {call.name for _, call, result in self.view.made if result.error is None}
-        read = [one for one in grounds if self._seen(one.lines) == list(one.lines) and looked.issuperset(one.nothing)]
-        self._say_comparisons([one.weighed for one in read])
+    def say_kept(self, grounds: Sequence[Ground], forbids: str | None = None, *, agreed: bool = False) -> None:
+        """The rules that are kept before a call, with what was read for them. ``agreed``: that was said already, before
+        the user was asked whether to go on."""
+        kept = [one for one in grounds if one.rule != forbids and not (agreed and self._is_said(one.rule))]
+        kept = [one for one in kept if not is_compared(one.weighed, self._since_change())]
+        # A rule that was told for another row is told again with what was read of this one.
+        new = [one for one in kept if one.lines or one.nothing or not self._is_said(one.rule) or self._uncompared(one)]
+        rules = list(dict.fromkeys(ground.rule for ground in new))
+        lines = {line for one in new for line in one.lines}
+        by_rule = len(rules) > 2 or (len(rules) == 2 and (len(lines) > 2 or self.draw(0.5)))
+        checks = self._checks(new) if by_rule else []
+        if checks:
+            self.thoughts.add("p_rules_by", what="; ".join(checks))
+        else:
+            self._say_rules(kept, new, rules)
+        if rules and any(ground.lines or ground.nothing for ground in kept) and self.draw(0.4):
+            self.thoughts.add("p_kept")
+        same = [one for one in grounds if one.rule == forbids]
+        told = [said for one in same if (said := self._comparison(one)) is not None]
+        lines = [f'"{line}"' for one in same for line in self._seen(one.lines)]
+        if told:
+            self.thoughts.add("p_same_rule_by", what="; ".join(dict.fromkeys(told)))
+        elif lines:
+            self.thoughts.add("p_same_rule", lines=listed(lines))
+
+    def say_early(self) -> None:
+        """Of many rules that are kept before what comes next, those that can be checked already: nobody goes through
+        all of them at once."""
+        tries, changes = self.attempts(), [n for n in self.open() if self.plan.calls[n].changes]
+        if not (tries or changes) or self.untold() or (self.plan.outcome == "offered" and not self.plan.attempts):
+            return  # what the user was not asked yet is not gone by, and a refusal comes before what is done instead
+        grounds = self.plan.attempts[tries[0]].grounds if tries else self.plan.calls[changes[0]].grounds
+        if len({one.rule for one in grounds}) < _MANY:
+            return
+        told = self._since_change()
+        new = [one for one in grounds if one.weighed and one.lines and not is_compared(one.weighed, told)]
+        known = [one for one in new if self._comparison(one) is not None]
+        if known:
+            self.thoughts.add("p_rules_early", what="; ".join(self._checks(known)))
+
+    def _since_change(self) -> str:
+        """What was thought since something was changed last: of another row the same may have been said before."""
+        thoughts: list[str] = []
+        for step in reversed(self.history):
+            pairs = zip(step.turn.calls, step.results, strict=False)
+            if any(call.name in self.view.changing and result.error is None for call, result in pairs):
+                break
+            thoughts.append(step.turn.thought or "")
+        return " ".join(reversed(thoughts))
+
+    def _checks(self, grounds: Sequence[Ground]) -> list[str]:
+        """Each rule with how what was read compares with it, or else with the lines that it goes by: several are gone
+        through one by one. Empty where one of them has neither."""
+        found: dict[str, list[str]] = {}
+        for one in grounds:
+            said = self._comparison(one) or listed([f'"{line}"' for line in self._seen(one.lines)])
+            if not said:
+                return []
+            found.setdefault(brief(one.rule), []).append(said)
+        return [f'"{rule}": {listed(list(dict.fromkeys(said)))}' for rule, said in found.items()]
+
+    def _say_rules(self, kept: Sequence[Ground], new: Sequence[Ground], rules: Sequence[str]) -> None:
+        """The lines that were read, the rules that go by them, and how they compare."""
+        told = [said for one in new if (said := self._comparison(one)) is not None]
+        lines = list(dict.fromkeys(line for ground in kept for line in self._seen(ground.lines)))
+        if len(rules) == 1 and len(told) == 1 and len(lines) > 2:
+            lines = _nearest(lines, told[0])  # of several cases of a rule, the one that lets the call through
+        together = len(rules) == 1 and bool(lines) and lines == self._unsaid(lines) and self.draw(0.4)
+        if not together:
+            self._say_lines(lines)
+        known = [self.task.question, *(result.content for result in self.results)]
+        for tool, missing in {tool: one for ground in kept for tool, one in ground.nothing.items()}.items():
+            forms = (missing, missing.removesuffix(".00"))
+            value = next((form for form in forms if any(form in text for text in known)), None)
+            if value is not None:
+                self.thoughts.add("p_nothing", kind=listed_kind(tool) or "lines that came back", value=value)
+        if together:
+            self.thoughts.add("p_rule_by", rule=rules[0].rstrip("."), lines=listed([f'"{line}"' for line in lines]))
+        elif len(rules) > 1:
+            self.thoughts.add("p_rules", rules=listed([f'"{ended(rule)[:-1]}"' for rule in rules]))
+        elif rules:
+            self.thoughts.add("p_rule", rule=rules[0].rstrip("."))
+        if told:
+            self.thoughts.add("p_weighed", what="; ".join(dict.fromkeys(told)))
 
     def say_broken(self) -> None:
         """How what was read compares with the rule that forbids what was asked for."""
         forbidden = Policed.of(self.task.details).forbidden
         if forbidden is not None and forbidden.weighed and self._seen(forbidden.evidence) == list(forbidden.evidence):
-            self._say_comparisons([forbidden.weighed])
+            said = self._told_of(forbidden.weighed)
+            if said is not None:
+                self.thoughts.add("p_weighed", what=said)
 
     def _uncompared(self, one: Ground) -> bool:
         """Whether a rule was not compared with this row yet: the day of a second change, where no look is needed."""
         told = " ".join(step.turn.thought or "" for step in self.history)
         return bool(one.weighed) and not is_compared(one.weighed, told)
 
-    def _say_comparisons(self, every: Sequence[Sequence[str]]) -> None:
-        """One form of each that was seen in all its parts."""
-        told: list[str] = []
-        for forms in every:
-            seen = comparisons(forms, self.prompt, self.history)
-            if seen:
-                told.append(seen[int(self.generator.integers(len(seen)))])
-        if told:
-            self.thoughts.add("p_weighed", what="; ".join(dict.fromkeys(told)))
+    def _comparison(self, one: Ground) -> str | None:
+        """How what was read compares with a rule, in one of the forms that was seen in all its parts. None where none
+        was, or something that the rule goes by was not read."""
+        looked = {call.name for _, call, result in self.view.made if result.error is None}
+        read = self._seen(one.lines) == list(one.lines) and looked.issuperset(one.nothing)
+        return self._told_of(one.weighed) if read else None
+
+    def _told_of(self, forms: Sequence[str]) -> str | None:
+        seen = comparisons(forms, self.prompt, self.history)
+        return seen[int(self.generator.integers(len(seen)))] if seen else None
 
     def say_meant(self, number: int, arguments: Mapping[str, Any], most: int) -> None:
         """By what of the request the ids of a change are the ones that are meant."""
@@ -242,3 +327,10 @@ class Grounds(Corrections):
         forbidden = Policed.of(self.task.details).forbidden
         given = {} if forbidden is None else forbidden.arguments
         return of_number(self._decisive(self.plan.rule or "", given), given)
+
+
+def _nearest(lines: Sequence[str], said: str) -> list[str]:
+    """Those lines that have most words in common with what is said of them."""
+    wanted = set(words(said))
+    common = [len(wanted & set(words(line))) for line in lines]
+    return [line for line, shared in zip(lines, common, strict=True) if shared == max(common)]

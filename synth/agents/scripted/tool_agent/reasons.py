@@ -11,7 +11,6 @@ from synth.agents.scripted.tool_agent.details import as_quoted, details_of, mark
 from synth.agents.scripted.tool_agent.grounds import Grounds
 from synth.agents.scripted.tool_agent.narration import (
     LONGEST,
-    ended,
     is_clause,
     joined,
     line_with,
@@ -25,7 +24,7 @@ from synth.agents.scripted.tool_agent.narration import (
     shown_values,
 )
 from synth.environments.contract import ToolCall, ToolResult
-from synth.schemas.plans import Ground, PlannedCall, Policed, Twinned
+from synth.schemas.plans import PlannedCall, Policed, Twinned
 from synth.text.lists import listed
 from synth.text.sentences import sentences
 
@@ -228,6 +227,8 @@ class Reasons(Grounds):
                 self.thoughts.add(self.going_on(free=free), values=listed(as_quoted(values, self.task.question)))
             return
         self._behind(number, arguments)
+        if self.explains and self.at_stake:
+            self.say_meant(number, arguments, most=1)
         if any((one.name, one.arguments) == (call.tool, arguments) for _, one, _ in self.view.made):
             self.thoughts.add("p_look_again")
         elif not self.history:
@@ -350,37 +351,6 @@ class Reasons(Grounds):
                 self.thoughts.add("p_instead")
         self._behind(number, arguments)
         self.say_kept(self._grounds_of(number, arguments), forbids, agreed=self._is_confirmed(number))
-
-    def say_kept(self, grounds: Sequence[Ground], forbids: str | None = None, *, agreed: bool = False) -> None:
-        """The rules that are kept before a call, with what was read for them. ``agreed``: that was said already, before
-        the user was asked whether to go on."""
-        kept = [one for one in grounds if one.rule != forbids and not (agreed and self._is_said(one.rule))]
-        # A rule that was told for another row is told again with what was read of this one.
-        new = [one for one in kept if one.lines or one.nothing or not self._is_said(one.rule) or self._uncompared(one)]
-        rules = list(dict.fromkeys(ground.rule for ground in new))
-        lines = list(dict.fromkeys(line for ground in kept for line in self._seen(ground.lines)))
-        together = len(rules) == 1 and bool(lines) and lines == self._unsaid(lines) and self.draw(0.4)
-        if not together:
-            self._say_lines(lines)
-        said = [self.task.question, *(result.content for result in self.results)]
-        for tool, missing in {tool: one for ground in kept for tool, one in ground.nothing.items()}.items():
-            forms = (missing, missing.removesuffix(".00"))
-            value = next((form for form in forms if any(form in text for text in said)), None)
-            if value is not None:
-                self.thoughts.add("p_nothing", kind=listed_kind(tool) or "lines that came back", value=value)
-        if together:
-            self.thoughts.add("p_rule_by", rule=rules[0].rstrip("."), lines=listed([f'"{line}"' for line in lines]))
-        elif len(rules) > 1:
-            self.thoughts.add("p_rules", rules=listed([f'"{ended(rule)[:-1]}"' for rule in rules]))
-        elif rules:
-            self.thoughts.add("p_rule", rule=rules[0].rstrip("."))
-        self.say_weighed([ground for ground in new if ground.rule in rules])
-        if rules and any(ground.lines or ground.nothing for ground in kept) and self.draw(0.4):
-            self.thoughts.add("p_kept")
-        same = [f'"{line}"' for one in grounds if one.rule == forbids for line in self._seen(one.lines)]
-        if same:
-            self.thoughts.add("p_same_rule", lines=listed(same))
-        self.say_weighed([one for one in grounds if one.rule == forbids])
 
     def _evidence(self) -> list[str]:
         """Say what was read that a rule of the policy is about; gives the lines."""

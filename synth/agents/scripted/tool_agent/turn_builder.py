@@ -80,6 +80,8 @@ class TurnBuilder(Reasons):
         """Make planned calls, all of which are ready."""
         if react:
             self.react(numbers)
+        if not self.plan.calls[numbers[0]].changes:
+            self.say_early()
         made = []
         for place, number in enumerate(numbers):
             arguments = self.view.arguments(number)
