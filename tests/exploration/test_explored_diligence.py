@@ -245,3 +245,13 @@ def test_a_row_that_is_opened_behind_the_line_of_another_is_seen(application: st
             seen += 1
     # An issue and a transaction are mostly opened by the only line there is.
     assert seen or not airline
+
+
+def test_what_is_named_twice_in_one_breath_is_seen() -> None:
+    task, rollout = taught("tracker")[0]
+    assert problems(task, rollout, rollout.history) == []
+    first = rollout.history[0]
+    for said, seen in (("Asked for Payments and Payments, this is it.", 1), ("For Payments and Mobile I look.", 0)):
+        turn = first.turn.model_copy(update={"thought": said})
+        steps = [first.model_copy(update={"turn": turn}), *rollout.history[1:]]
+        assert len([one for one in problems(task, rollout, steps) if "twice in one breath" in one]) == seen

@@ -18,6 +18,7 @@ __all__ = ["unlooked"]
 _ID = re.compile(r"^(?=\S*[A-Z])(?=\S*\d)\S+$")
 _KIND = re.compile(r"[A-Z]{2}")
 _QUOTED = re.compile(r'"([^"]+)"')
+_TWICE = re.compile(r"(?<![\w-])([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)(?:,| and) \1(?![\w-])")
 
 
 def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
@@ -25,7 +26,8 @@ def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     what the request leaves open, and what it goes by before their answers; sums that it charges or refunds before the
     user has agreed; rules that it quotes and that do not decide; rules that it goes by without a word on what was
     looked up for them, or with words on what does not decide; rules that it quotes and never compares with what was
-    read; and rows that it opens where it quotes the line of another. Nothing without a plan."""
+    read; rows that it opens where it quotes the line of another; and what it names twice in one breath. Nothing without
+    a plan."""
     view = PlanView.of(task)
     if view is None:
         return
@@ -60,6 +62,9 @@ def unlooked(task: Task, prompt: Prompt, history: History) -> Iterator[str]:
     yield from _besides(task, view, history)
     yield from _unweighed(task, view, prompt, history)
     yield from _other_row(view, history)
+    for step in history:
+        for name in _TWICE.findall(_QUOTED.sub("", step.turn.thought or "")):
+            yield f"names {name!r} twice in one breath"
 
 
 def _moved(view: PlanView, before: frozenset[int]) -> set[int]:
