@@ -75,7 +75,7 @@ def test_a_rule_without_what_was_looked_up_for_it_is_seen(application: str) -> N
     seen = 0
     for task, rollout in taught(application)[:8]:
         rules = {rule.rstrip(".") for told in Policed.of(task.details).rules.values() for rule in told}
-        bare = only_rules(rollout, rules - needing_no_look(task))
+        bare = [_silent(step) for step in only_rules(rollout, rules - needing_no_look(task))]
         if any(step.turn.thought for step in bare):
             assert "without a word on what was looked up for it" in problems(task, rollout, bare)[0]
             seen += 1
@@ -83,14 +83,20 @@ def test_a_rule_without_what_was_looked_up_for_it_is_seen(application: str) -> N
 
 
 def only_rules(rollout: Rollout, rules: Collection[str]) -> list[Step]:
-    """The run with nothing in its thoughts but those of ``rules`` that they quote, and no word in its message."""
+    """The run with nothing in its thoughts but those of ``rules`` that they quote."""
     found = []
     for step in rollout.history:
         said = [rule for rule in sorted(rules) if rule in (step.turn.thought or "")]
         turn = step.turn.model_copy(update={"thought": f'The rule for this is "{said[0]}".' if said else None})
-        turn = turn.model_copy(update={"answer": "That is all."}) if turn.answer else turn
         found.append(step.model_copy(update={"turn": turn}))
     return found
+
+
+def _silent(step: Step) -> Step:
+    """A step whose message says nothing of what was read."""
+    return step.model_copy(
+        update={"turn": step.turn.model_copy(update={"answer": step.turn.answer and "That is all."})}
+    )
 
 
 def needing_no_look(task: Task) -> set[str]:
