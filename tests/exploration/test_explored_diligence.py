@@ -177,7 +177,8 @@ def test_a_refusal_gives_the_fact_that_decides_and_no_other() -> None:
         if forbidden is None or not forbidden.evidence or plan_of(task).outcome != "refused":
             continue
         *before, last = rollout.history
-        assert any(line in (last.turn.answer or "") for line in forbidden.evidence)
+        answer = last.turn.answer or ""
+        assert any(line in answer for line in forbidden.evidence) or is_compared(forbidden.weighed, answer)
         email = next(r.content for step in before for r in step.results if "fits:" in r.content).split("\n")[1]
         other = last.turn.model_copy(update={"answer": f'{last.turn.answer} The records say "{email}".'})
         told = problems(task, rollout, [*before, last.model_copy(update={"turn": other})])

@@ -117,9 +117,13 @@ class Grounds(Corrections):
         """Of many rules that are kept before what comes next, those that can be checked already: nobody goes through
         all of them at once."""
         tries, changes = self.attempts(), [n for n in self.open() if self.plan.calls[n].changes]
-        if not (tries or changes) or self.untold() or (self.plan.outcome == "offered" and not self.plan.attempts):
-            return  # what the user was not asked yet is not gone by, and a refusal comes before what is done instead
-        grounds = self.plan.attempts[tries[0]].grounds if tries else self.plan.calls[changes[0]].grounds
+        if not (tries or changes) or (self.plan.outcome == "offered" and not self.plan.attempts):
+            return  # a refusal comes before what is done instead
+        coming = self.plan.attempts[tries[0]] if tries else self.plan.calls[changes[0]]
+        grounds, view = coming.grounds, self.view
+        by_user = [(path, one) for path, one in coming.given.items() if one.told or one.source == "user"]
+        if any(not view.is_told(one) or view.value(coming, path, one) is None for path, one in by_user):
+            return  # what the user was not asked yet is not gone by
         if len({one.rule for one in grounds}) < _MANY:
             return
         told = self._since_change()
@@ -174,12 +178,16 @@ class Grounds(Corrections):
             self.thoughts.add("p_weighed", what="; ".join(dict.fromkeys(told)))
 
     def say_broken(self) -> None:
-        """How what was read compares with the rule that forbids what was asked for."""
+        """Say how what was read compares with the rule that forbids what was asked for."""
+        said = self.broken()
+        if said is not None:
+            self.thoughts.add("p_weighed", what=said)
+
+    def broken(self) -> str | None:
+        """How what was read compares with the rule that forbids what was asked for, where all of it was read."""
         forbidden = Policed.of(self.task.details).forbidden
-        if forbidden is not None and forbidden.weighed and self._seen(forbidden.evidence) == list(forbidden.evidence):
-            said = self._told_of(forbidden.weighed)
-            if said is not None:
-                self.thoughts.add("p_weighed", what=said)
+        read = forbidden is not None and self._seen(forbidden.evidence) == list(forbidden.evidence)
+        return self._told_of(forbidden.weighed) if forbidden is not None and read else None
 
     def _uncompared(self, one: Ground) -> bool:
         """Whether a rule was not compared with this row yet: the day of a second change, where no look is needed."""

@@ -27,6 +27,9 @@ __all__ = ["AT_ONCE", "TurnBuilder"]
 AT_ONCE = 3
 """Look-ups in one turn at most."""
 
+_QUOTES = 2
+"""Lines that a message quotes at most, where what they come to can be said."""
+
 _ASKING = phrases("plans")["asking"]
 
 
@@ -246,6 +249,9 @@ class TurnBuilder(Reasons):
         """A rule and what was found that it is about, for the user."""
         looks = [result for _, call, result in self.view.made if any(name.endswith("_id") for name in call.arguments)]
         told = self.deciding()
+        broken = self.broken() if len(told) > _QUOTES and not self.plan.attempts else None
+        if broken is not None:
+            return f"{ended(rule)} {self.said('m_weighed', what=broken)}"
         known = told or [line for line in self.grounds() if any(line in result.content for result in looks)]
         # Only what stands in a record of theirs: a list of a day or of all rooms is no answer.
         lines = [f'"{line}"' for line in known] if not self.plan.attempts and self.plan.calls else []
