@@ -35,6 +35,7 @@ _SECOND = 0.5
 _CHANGED = 0.8
 """Share of those that leave one open of which another part is changed, where it can be."""
 _WORDS = phrases("users")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _STRAIGHT = re.compile(r"\"([^\"]+)\"")
 
 
@@ -158,6 +159,7 @@ def _take_back(found: WordedSteps, change: Clause, generator: np.random.Generato
     if len(differing) > 1:
         raise Dropped(Reason.UNNATURAL, "the change is one of several things: it speaks of another matter")
     fact, old = found.facts[0], before[differing[0].column].words
+    old = f"the {old}" if _ORDINAL.fullmatch(old) else old
     # What it replaces is said with it: else both might be wanted.
     do = change.text if ":" in change.text else f"{change.text}, not {old}"
     says = f"{fact.says} {sentence(choose(generator, _WORDS['changed']).format(do=do))}"

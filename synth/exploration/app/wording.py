@@ -203,7 +203,7 @@ class Wording:
         if just and again:
             self._mentioned.append((*place, self._clauses))
             return put(choose(self.generator, again), row, self.generator, self.today, quotes=self.quotes)
-        if last is not None and self._is_first(place, last):
+        if again and last is not None and self._is_first(place, last):
             self._mentioned.append((*place, self._clauses))
             return choose(self.generator, _WORDS["first_again"]), ()
         if not any(form.reference.words for form in forms):
