@@ -208,13 +208,13 @@ class ModelSummarizer:
         return made.model_copy(update={"text": text})
 
 
-@versioned(34)
+@versioned(35)
 def extractive_summarizer() -> Summarizer:
     """What a build without the role ``summarizer`` uses."""
     return Extractive()
 
 
-@versioned(34)
+@versioned(35)
 def model_summarizer(*, model: Model, **options: Any) -> Summarizer:
     """The role ``summarizer``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return ModelSummarizer(model, AskConfig(**options))

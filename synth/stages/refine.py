@@ -59,7 +59,7 @@ class Refine(RowStage[RefineConfig, TrajectoryRow]):
     with the reason."""
 
     name = "refine"
-    version = 64
+    version = 65
     config_type = RefineConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow, "injected_errors": InjectedError}

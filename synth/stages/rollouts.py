@@ -80,7 +80,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
     ...) is rejected with the reason, beside them; a task of which none is left is rejected."""
 
     name = "rollouts"
-    version = 44
+    version = 45
     config_type = RolloutsConfig
     reads = ("tasks",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"rollouts": TrajectoryRow, "injected_errors": InjectedError}

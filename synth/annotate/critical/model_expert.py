@@ -123,7 +123,7 @@ def expert_prompts(mode: str) -> tuple[PromptFile, ...]:
     return (own, load_prompt(*STRUCTURED_PROMPT)) if mode == "structured" else (own,)
 
 
-@versioned(31)
+@versioned(32)
 def model_expert(*, model: Model, **options: Any) -> ModelExpert:
     """What the registry calls. ``options`` are those of :class:`ModelExpertConfig`.
 

@@ -96,7 +96,7 @@ def _problem(prompt: Prompt, history: History, old: Step, computed: bool) -> str
     return f"it leaves out {lost[0].text!r}" if lost else None
 
 
-@versioned(44)
+@versioned(45)
 def model_rewriter(*, model: Model, **options: Any) -> Rewriter:
     """The words of the role ``policy``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return Rewriter(model, AskConfig(**options))

@@ -365,7 +365,7 @@ class Application(EnvironmentKeys):
     """Calls that fail through no fault of the agent, so that it learns to try again; empty = none do."""
 
 
-@versioned(31)
+@versioned(32)
 def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
     """The environment of a shipped application, of one in a YAML file or of the text of such a file; ``options`` go to
     :class:`AppEnvironment` (``failures`` as plain values, as a recipe has them). ``inputs`` are not needed.

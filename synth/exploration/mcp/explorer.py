@@ -279,7 +279,7 @@ class McpAttempt:
         )
 
 
-@versioned(69)
+@versioned(70)
 def mcp_explorer(*, environment: McpEnvironment, **options: Any) -> McpExplorable:
     """``options`` are those of :class:`ExplorationConfig`; ``book`` is the text of a book.
 

@@ -149,7 +149,7 @@ def _edited(turn: Turn, edit: _CallEdit | _AnswerEdit) -> Turn | None:
     return turn.model_copy(update={"thought": thought, "calls": (other,)})
 
 
-@versioned(38)
+@versioned(39)
 def model_perturber(*, model: Model, **options: Any) -> MinimalEdit:
     """The role ``perturber``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return MinimalEdit(model, AskConfig(**options))
