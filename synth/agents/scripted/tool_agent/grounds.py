@@ -96,8 +96,8 @@ class Grounds(Corrections):
         # A rule that was told for another row is told again with what was read of this one.
         new = [one for one in kept if one.lines or one.nothing or not self._is_said(one.rule) or self._uncompared(one)]
         rules = list(dict.fromkeys(ground.rule for ground in new))
-        lines = {line for one in new for line in one.lines}
-        by_rule = len(rules) > 2 or (len(rules) == 2 and (len(lines) > 2 or self.draw(0.5)))
+        several = len({line for one in new for line in one.lines}) > 2
+        by_rule = len(rules) > 2 or (len(rules) == 2 and (several or self.draw(0.5)))
         checks = self._checks(new) if by_rule else []
         if checks:
             self.thoughts.add("p_rules_by", what="; ".join(checks))
