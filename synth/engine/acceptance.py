@@ -234,8 +234,10 @@ def _parts(table: str, spans: list[tuple[str, int, int]], folder: StageFolder, m
 _NEARLY_ALL = 0.95
 
 
-def too_few(label: str, acceptance: Acceptance, wanted: int | None, exhausted: int | None) -> BuildError:
-    """The one line that says why what was asked for can't be reached."""
+def too_few(
+    label: str, acceptance: Acceptance, wanted: int | None, exhausted: int | None, remedy: str | None = None
+) -> BuildError:
+    """The one line that says why what was asked for can't be reached; ``remedy``: what the stage advises."""
     counts = acceptance.counts()
     reasons = sorted(counts.rejected.items(), key=lambda item: (-item[1], item[0]))
     shares = ", ".join(f"{100 * number / counts.rows_in:.0f} % {reason}" for reason, number in reasons)
@@ -243,7 +245,11 @@ def too_few(label: str, acceptance: Acceptance, wanted: int | None, exhausted: i
     seen = f"{counts.rows_in:,} candidates"
     if exhausted is not None and counts.rows_in >= exhausted:
         seen = f"all {exhausted:,} candidates that there are"
-    mend = "ask for fewer, or give a larger source" if wanted is not None else "look at why each was rejected"
+    mend = (
+        f"ask for fewer, {f'{remedy}, ' if remedy else ''}or give a larger source"
+        if wanted is not None
+        else "look at why each was rejected"
+    )
     if counts.rejected.get(Reason.NO_WALK, 0) >= _NEARLY_ALL * counts.rows_in:
         mend = "give a source whose things have more to compare (numbers, dates) or lead to more of each other"
     return BuildError(

@@ -298,7 +298,9 @@ class StageRun:
         acceptance, limit, exhausted = self._acceptance()
         made = self._accept(acceptance, limit, exhausted)
         if not acceptance.reached:
-            raise too_few(self.node.label, acceptance, self._engine.plan.wanted, exhausted)
+            stage = self._work().open()
+            remedy = stage.remedy() if isinstance(stage, CandidateStage) else None
+            raise too_few(self.node.label, acceptance, self._engine.plan.wanted, exhausted, remedy)
         failpoint("engine.stage.computed")
         view = acceptance.commit(self.folder, self.fingerprint.accepted_by)
         return view, made

@@ -373,6 +373,10 @@ class CandidateStage(Stage[C]):
         """How many candidates there are at all (a file of given tasks), or None when they never end."""
         return None
 
+    def remedy(self) -> str | None:
+        """What else a user may do where too few candidates were accepted; None: a larger source."""
+        return None
+
 
 class TableStage(Stage[C]):
     """Whole tables in, tables or arrays out, in one piece."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 from synth.errors import BuildError
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.collections import Collections
-from synth.schemas.rejections import Rejection
+from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
 from synth.stages.held import Holdings
 from synth.tasks.docs.proposer import DocsProposer, DocsTasksConfig, duplicate_key
-from synth.tasks.docs.ranks import RANKS
-from synth.tasks.draft import finish
+from synth.tasks.docs.ranks import RANKS, frame_of
+from synth.tasks.draft import Draft, finish
 
 __all__ = ["DocsTasks", "DocsTasksStageConfig"]
 
@@ -29,6 +29,23 @@ _ADVICE = {
 }
 """What helps where no walk was found, by what was read already."""
 _OF_TRIPLES = "the facts of the triples are asked about by `synth build graph-search`, with the same --source"
+
+
+_BLOCK = 64
+"""Candidates among which few may be alike."""
+_ALIKE = 3
+"""Questions of one frame that a block may hold: about one of ten that are accepted."""
+
+
+def _one_too_many(stage: str, index: int, draft: Draft) -> Rejection:
+    return Rejection(
+        stage=stage,
+        row_id=str(index),
+        reason=Reason.NEAR_DUPLICATE,
+        detail=f"{frame_of(draft)}: {_ALIKE} of {_BLOCK} candidates are asked in the same words",
+        split=draft.split,
+        preview=draft.question[:500],
+    )
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -48,7 +65,7 @@ class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
     name = "docs_tasks"
-    version = 97
+    version = 102
     config_type = DocsTasksStageConfig
     reads = ("documents", "entities", "edges", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
@@ -112,14 +129,37 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
             )
         return max(1, self.exhausted())
 
-    def propose(self, start: int, stop: int) -> Sequence[Outcome]:
-        return [self._one(index) for index in range(start, stop)]
+    def remedy(self) -> str | None:
+        """The ranks that were not asked for."""
+        missing = [rank for rank in RANKS if rank not in self.config.ranks]
+        asks = {"gap": "sentences with a gap", "fair": "what one page alone tells", "good": "the best questions"}
+        named = " and ".join(f"{rank} ({asks[rank]})" for rank in missing)
+        return f"add {named} to questions.ranks" if missing else None
 
-    def _one(self, index: int) -> Outcome:
-        proposed = self._proposer.propose(index, None, self.context.generator(index))
-        if isinstance(proposed, Rejection):
-            return Outcome(rejected=(proposed.model_copy(update={"stage": self.name}),))
-        return self._holdings.kept(finish(proposed.draft, proposed.checks, self.context.provenance, index))
+    def propose(self, start: int, stop: int) -> Sequence[Outcome]:
+        blocks = range(start // _BLOCK, (stop - 1) // _BLOCK + 1) if stop > start else ()
+        made = [outcome for number in blocks for outcome in self._block(number)]
+        skipped = start % _BLOCK
+        return made[skipped : skipped + stop - start]
+
+    def _block(self, number: int) -> list[Outcome]:
+        """The candidates of one block, of which few may be alike: what is said of one hangs on its number alone."""
+        alike: dict[str, set[str]] = defaultdict(set)
+        outcomes = []
+        for index in range(number * _BLOCK, (number + 1) * _BLOCK):
+            proposed = self._proposer.propose(index, None, self.context.generator(index))
+            if isinstance(proposed, Rejection):
+                outcomes.append(Outcome(rejected=(proposed.model_copy(update={"stage": self.name}),)))
+                continue
+            draft = proposed.draft
+            same = alike[frame_of(draft)]
+            same.add(proposed.duplicate_key)
+            if len(same) > _ALIKE:
+                outcomes.append(Outcome(rejected=(_one_too_many(self.name, index, draft),)))
+            else:
+                kept = finish(draft, proposed.checks, self.context.provenance, index)
+                outcomes.append(self._holdings.kept(kept))
+        return outcomes
 
     def duplicate_key(self, row: Any) -> str:
         return duplicate_key(row)

@@ -31,7 +31,7 @@ class ReadText(RowStage[ReadTextConfig, Document]):
     with or without triples."""
 
     name = "read_text"
-    version = 61
+    version = 62
     config_type = ReadTextConfig
     reads = ("documents",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"extracted": ExtractedRow, "stated": Triple}
@@ -71,7 +71,7 @@ class ExtractTriples(TableStage[ExtractConfig]):
     came with the documents: each fact of a document once, names spelt one way; what was given is kept as it is."""
 
     name = "extract_triples"
-    version = 60
+    version = 61
     config_type = ExtractConfig
     reads: ClassVar[tuple[str, ...]] = ("documents",)
     optional: ClassVar[tuple[str, ...]] = ("triples", "stated")

@@ -92,7 +92,7 @@ class _Questions(CandidateStage[C]):
 
 class GivenTasksStage(_Questions[GivenTasksConfig]):
     name = "given_tasks"
-    version = 36
+    version = 38
     config_type = GivenTasksConfig
     reads = ("documents", "index")
     libraries = ("bm25s",)
@@ -119,7 +119,7 @@ class BareTasks(_Questions[BareTasksConfig]):
     """No evidence is looked for: no documents were given."""
 
     name = "bare_tasks"
-    version = 33
+    version = 35
     config_type = BareTasksConfig
 
     def __init__(self, config: BareTasksConfig, context: Context) -> None:

@@ -22,7 +22,7 @@ class LinkDocuments(TableStage[LinkConfig]):
     """From links, headings and definitions, and from triples where they came with the documents or were extracted."""
 
     name = "link_documents"
-    version = 60
+    version = 63
     config_type = LinkConfig
     reads = ("documents",)
     optional = ("triples",)

@@ -19,7 +19,7 @@ class ReadDocsConfig(DocsConfig, StageConfig):
 
 class ReadDocs(ShardStage[ReadDocsConfig]):
     name = "read_docs"
-    version = 20
+    version = 23
     config_type = ReadDocsConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document}
     libraries = ("lxml",)

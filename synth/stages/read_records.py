@@ -63,7 +63,7 @@ class ReadRecords(_ReadRecords[ReadRecordsConfig]):
     """Of files."""
 
     name = "read_records"
-    version = 61
+    version = 64
     config_type = ReadRecordsConfig
     reader = RecordsSource
 
@@ -72,6 +72,6 @@ class ReadHub(_ReadRecords[ReadHubConfig]):
     """Of a dataset of the Hub."""
 
     name = "read_hub"
-    version = 59
+    version = 62
     config_type = ReadHubConfig
     reader = HubRecords

@@ -361,7 +361,10 @@ def _passive(match: re.Match[str]) -> AskedSentence | None:
     return AskedSentence(f"{asks} {aux} {words}?", words, x, local=_is_local(s))
 
 
-_TOLD = frozenset("described documented discussed explained covered mentioned outlined detailed specified".split())
+_TOLD = frozenset(
+    "described documented discussed explained covered mentioned outlined detailed specified shown "
+    "illustrated depicted listed given summarized summarised presented".split()
+)
 _WITH = {
     "depends": "on", "relies": "on", "listens": "on", "binds": "to", "defaults": "to", "points": "to",
     "connects": "to", "belongs": "to", "resolves": "to", "expands": "to", "maps": "to", "writes": "to", "stands": "for",

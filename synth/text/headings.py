@@ -14,6 +14,7 @@ def how_to(heading: str) -> str | None:
     """What a heading shows how to do: "Resuming a build", "How do I resume a build?" and "Resume a build" give
     "resume a build"."""
     words = re.sub(r"^(?:\d+\.)+(?:\d+)? |^Step \d+: ", "", heading).strip()
+    words = re.sub(r"\s+([?!])$", r"\1", words)
     match = re.fullmatch(r"How (?:to|(?:do|can|should) (?:I|you|we)) (?P<vp>[^?]+)\??", words)
     if match is not None:
         vp = match["vp"][0].lower() + match["vp"][1:]
@@ -36,7 +37,19 @@ def how_to(heading: str) -> str | None:
         or not 1 <= vp.count(" ") <= 12
     ):
         return None
-    return None if leans(vp) else vp
+    if re.match(r"become (?:an? |part\b)|get (?:help|started|involved)\b|contribute\b", vp):
+        return None  # what any project has a page on
+    return None if leans(vp) else _without_capitals(vp)
+
+
+def _without_capitals(words: str) -> str | None:
+    """The words; None where all are written large, so that nobody can tell names from others."""
+    inside = words.split()[1:]
+    written = [word for word in inside if len(word) > 3]
+    capitals = [word for word in written if re.fullmatch(r"[A-Z][a-z]+", word)]
+    if len(capitals) < 2 or len(capitals) < len(written):
+        return words
+    return None
 
 
 _HEADS = frozenset(

@@ -173,6 +173,8 @@ def _stated(match: re.Match[str]) -> Statement | None:
     if ordered and re.match(r"(?:in|of|for|from|to|on|with|without|by|at)\b", match["rest"]):
         return None  # "Run builds in a sandbox"
     first, _, after = match["rest"].partition(" ")
+    if verb in PLURAL_NOUNS and first in VERBS and not article and f"{first}s" not in PLURAL_NOUNS:
+        return None  # "Parsed documents enable extraction"
     if first in THIRD_PERSON and verb in THIRD_PERSON and after.partition(" ")[0] not in FUNCTION_WORDS:
         return None  # "Topic exchanges matches routing keys"
     if _NUMBERED.fullmatch(" ".join(words)):

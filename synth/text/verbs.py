@@ -33,7 +33,7 @@ VERBS = frozenset(
     reflect refresh refuse register reinitialize reject relate release reload relocate remove rename render reopen
     reorder repeat replace report represent request require reserve reset resize resolve respond restart restore
     restrict resume retrieve return reverse revert review revoke rewind rewrite roll rotate round run save scale
-    scan schedule score scroll search seek select send separate serialize serve set setup shift show shuffle shut
+    scan schedule score scroll search seek select send separate serialize serve set setup shift share show shuffle shut
     shutdown signal signify simplify simulate skip sleep slice sort spawn specify split stack start stat state stop
     store strip submit subscribe subtract summarize supply support suppress suspend swap switch symlink sync
     synchronize take tell terminate test throw toggle touch trace track transfer transform translate transmit

@@ -94,6 +94,8 @@ _GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es| doc
 _OF_ENVIRONMENT = re.compile(r"(?:\w+ )?environment variables", re.IGNORECASE)
 _OF_FILE = re.compile(r"\[[\w:. *-]+\](?: sections?)?(?: (?:values|settings|options|keys|parameters))?", re.IGNORECASE)
 """A section of a file of settings: "[kite:tail] Section Values"."""
+_OF_SECTION = re.compile(r"\[[\w:.-]+\] (?P<key>[a-z][\w.-]*)")
+"""A setting with its section of a file: "[kite] tail"."""
 _PHRASE = re.compile(r"\w+ing [\w-]+ |(?:.* )?(?:from|of|for|to|with|in|on|by|about|using|between|the|your) ")
 """Begins a heading that says what one does with things of a kind, or where: "Blocking clients from modules"."""
 _COMPOUND = re.compile(
@@ -105,7 +107,10 @@ _CLASS = re.compile(r"(?:[A-Z][a-z0-9]+){2,}")
 """A class is written so, and so are products: under "Configuration" neither is a setting."""
 _TITLE = re.compile(r"[A-Z][a-z-]+(?: [\w-]+)+")
 _CONFIGURATION = re.compile(r"(?:.* )?(?:configuration|settings|preferences)$", re.IGNORECASE)
-_MANUAL = re.compile(r"(?P<name>[\w.+-]+) ?\((?P<section>[1-8])[a-z]{0,3}\)$")
+_MANUAL = re.compile(
+    r"(?P<name>[\w.+-]+) ?\((?P<section>[1-8])[a-z]{0,3}\)(?: (?=[A-Z])[\w.-]+(?: [A-Z][\w.-]+)? v?\d[\w.~+-]*)?$"
+)
+"""The title of a manual page, with or without the program and its version behind it."""
 _REFERENCE = re.compile(
     r"(?:.*: )?(?P<name>[\w:.<>]+) (?P<kind>Class|Struct|Union|Interface|Namespace|File)(?: Template)? Reference$"
 )
@@ -167,6 +172,8 @@ def heading_name(heading: str, group: str) -> Named | None:
         return None if titled or _LABEL.match(name.name) else name
     if _CALLED.fullmatch(bare):
         return term_name(bare, "")
+    if keyed := _OF_SECTION.fullmatch(bare):
+        return Named(bare, "setting", (keyed["key"],))
     return None
 
 
@@ -269,6 +276,8 @@ def term_name(text: str, group: str) -> Named | None:
         name = match["name"]
         kind = group if group in ("method", "macro", "procedure", "operator", "builtin", "command") else "function"
         return Named(name, kind, _forms(text, name)) if len(name) > 1 and len(text) < 160 else None
+    if (declared := _DECLARED.fullmatch(text)) is not None:
+        return Named(declared["name"], group or "variable", (text,))
     text = re.sub(r"^(\w+)=\1\b(?: in [A-Za-z]+)?(?= |$)", r"\1", text)  # "memory=memory in MB" shows what it takes
     bare = _PLACEHOLDER.sub("", re.sub(r"\s*\([^()]*\)$", "", text)).strip(" ,`'\"“”").rstrip(":")
     bare = re.sub(r"^([A-Z][A-Z\d]*(?:_[A-Z\d]+)+)=\S+$", r"\1", bare)  # "KILN_DRY=1" shows how it is set
@@ -291,6 +300,11 @@ def term_name(text: str, group: str) -> Named | None:
 
 
 _TAKING = frozenset("parameter argument option setting flag directive keyword".split())
+_DECLARED = re.compile(
+    r"(?:(?:const|static|extern|unsigned|struct) )*(?:int|char|uschar|BOOL|bool|long|short|double|float|size_t|time_t|"
+    r"[a-z]+_t|[a-z]+_item) (?:\*+ ?)*(?P<name>[a-z]\w+)"
+)
+"""A variable of C with its type: "int body_linecount"."""
 _ARGUMENT = re.compile(
     r"(?:number|string|text|name|\w*filename|file|path|dir|directory|value|time|seconds|milliseconds|minutes|interval"
     r"|address|addr|host|hostname|port|size|count|integer|int|level|mask|prefix|id|\w+ID|key|keyid|version|list|mode"

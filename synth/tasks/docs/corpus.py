@@ -15,6 +15,7 @@ from synth.schemas.documents import Document, Edge, Entity, Evidence
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node
 from synth.tasks.docs.hubs import hub_documents
+from synth.text.articles import counted_nouns
 from synth.text.shell_lines import code_commands
 from synth.text.words import FUNCTION_WORDS, tokens
 
@@ -25,7 +26,7 @@ _KEPT_TEXTS = 1024
 """Texts of documents that are kept decoded."""
 _SAMPLED, _MANY_PAGES, _SOME_PAGES = 2000, 12, 3
 _EVERYWHERE, _OFTEN = 0.35, 0.15
-_FEW_PAGES, _MOST = 5, 0.7
+_FEW_PAGES, _MOST, _OFTEN_NAMED = 5, 0.7, 20
 _PROPER = re.compile(r"(?<=[a-z,] )[A-Z]\w+\b")
 _LEAST_TEXT = 200
 _ENGLISH = 0.1
@@ -161,6 +162,11 @@ class Corpus:
         return frozenset(command for row in rows for command in code_commands(self.text(row)))
 
     @cached_property
+    def counted(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Nouns that the pages count ("a postbox"), and words that they write without an article."""
+        return counted_nouns(self.text(row) for row in range(len(self.columns.ids)))
+
+    @cached_property
     def _share(self) -> dict[str, float]:
         """Word -> share of the pages that have it, by some thousand pages. A few long pages, as the books of a project,
         share too many words: there the titles tell."""
@@ -211,7 +217,10 @@ class Corpus:
     def _on_all(self) -> set[str]:
         """Proper names that most of a few pages hold, as a small manual holds its program's."""
         rows = range(len(self.columns.ids))
-        if not _FEW_PAGES <= len(rows) < _MANY_PAGES:
+        if len(rows) < _FEW_PAGES:
+            named = Counter(name for row in rows for name in _PROPER.findall(self.text(row)))
+            return {name for name, count in named.items() if count >= _OFTEN_NAMED and not self.is_common(name)}
+        if len(rows) >= _MANY_PAGES:
             return set()
         found = Counter(name for row in rows for name in set(_PROPER.findall(self.text(row))))
         return {name for name, count in found.items() if count >= _MOST * len(rows) and not self.is_common(name)}

@@ -48,6 +48,9 @@ _SIGNS = tuple(
     re.compile(pattern)
     for pattern in (
         r"\b([A-Za-z]+) \1\b",  # "when when"
+        r"\b(?:to|from|by) between\b|\bif not exists?\b|, returns? (?:true|false|none|null)\b",
+        r", (?:some|others|many|most) (?:[\w-]+ )?(?:come|are|have|do|use|need|take|can|may|will)\b",
+        r"\b(?:yourself|yourselves)\b",
         r"\b(?:allows?|enables?|permits?) to (?:[a-z]+ly )?[a-z]",  # whom?
         r"\ban (?!hour|honest|heir)(?=[a-z]{0,2}[aeiouy])[bcdfghjklmnpqrstvwxz][a-z]{3,}",
         r"(?<![\w-])a (?!one\b|once\b|eu|ewe|uni|use|usa|ut)(?=[a-z]{3})[aeio][a-z]+",
@@ -122,6 +125,8 @@ def opens_with_a_noun(text: str, kind: str) -> bool:
         return True  # "Duplicate handlers for a route are not allowed"
     if verb in VERBS and (joined := re.match(r" (?:and|or) ([A-Z]\w+)\b", rest)) and joined[1].lower() not in VERBS:
         return True  # "Cluster and HTTP client code"
+    if verb in _OPENS and (meant := re.match(r" to ([a-z]+)\b", rest)) is not None and meant[1] in VERBS:
+        return True  # "Filter to search for"
     if verb not in _OPENS or _DETERMINED.match(rest):
         return False
     if verb not in _LOOKS_FOR and re.match(r" (?:for|between|of|in)\b", rest):

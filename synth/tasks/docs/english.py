@@ -162,6 +162,9 @@ def _imperative(text: str) -> str | None:
     if verb not in VERBS and not _acts_on(verb, rest):
         return None
     lowered = verb + rest
+    listed = re.match(r", ([a-z]+)", rest)
+    if listed is not None and listed[1] not in VERBS and not listed[1].endswith("ly"):
+        return None  # "list, tuple and set validation"
     if pair := _LEADING_PAIR.match(lowered):
         verbs = [v for v in (pair[1], pair[3], pair[4]) if v]
         if all(v in VERBS for v in verbs):
@@ -211,6 +214,8 @@ def _agree(rest: str) -> str | None:
         ("".join(out) + rest[place:])
         .replace(" and do not ", " and does not ")
         .replace(" but do not ", " but does not ")
+        .replace(" and don't ", " and does not ")
+        .replace(" and don’t ", " and does not ")
     )
     if any(word in VERBS for word in re.findall(r"\band/or ([a-z]+)", done)):
         return None

@@ -17,10 +17,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from synth.lexicon.reading import document_words
 from synth.schemas.documents import Edge
 from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
+from synth.tasks.docs.guesses import STRUCTURE, alike_on_page, echoes, foregone
 from synth.tasks.docs.leaks import leaks
 from synth.tasks.docs.prose import Prose
 from synth.tasks.docs.sentences import plain_stem
@@ -34,8 +34,6 @@ from synth.text.words import FUNCTION_WORDS, tokens
 __all__ = ["DESCRIBED", "Item", "Items", "is_answer", "is_of_a_part", "is_value"]
 
 DESCRIBED = ("described_as", "subtitle")
-_STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
-"""Relations that are not an answer by themselves, or of which a thing has several."""
 _NO_DEFAULT = frozenset(("function", "method", "module", "file", "type", "command", "action", "event", "class"))
 _PARTS = frozenset("function method option directive setting parameter command attribute property field macro".split())
 """Kinds of things that what a page is about has."""
@@ -43,18 +41,16 @@ _OF_CLASSES = frozenset(("method", "property", "attribute", "field"))
 """Parts that a class has, and no module."""
 _OF_ALL = frozenset("debug help h version verbose quiet usage".split())
 """Options that any command has."""
-_SIGNS = re.compile(r"[\W_]+")
 _NO_DEFAULT_VALUE = re.compile(
-    r"default|[Nn]o default|(?:the )?value of .*|not set|unset"
+    r"default|empty|blank|nothing|[Nn]o default|(?:the )?value of .*|not set|unset"
     r"|[A-Za-z]?[a-z]+(?: [a-z-]+){2,}|[Ss]ee [\w“\"].*|.* (?:if|otherwise|unless|below|above)\b.*"
 )
 """What says in words what happens, or where to read of it: "see HOOKS, below", "$NAME if set, otherwise ..."."""
 _FEW_PAGES = 5
 _SECTIONS = frozenset(("section", "chapter", "part", "appendix"))
+_PLACES = _SECTIONS | {"page", "index"}
 _LONGEST = 70
-_TICKS = frozenset(("yes", "no", "x", "y", "n", "true", "false", "n/a"))
-"""Cells that answer what their heading asks, and no question in words."""
-_MANY, _NEARLY_ALL, _MOSTLY, _SOME = 10, 0.8, 0.7, 2
+_MANY = 10
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,7 @@ class Items:
         self._values: dict[int, list[int]] = defaultdict(list)
         self._prose = Prose(corpus)
         self._repeated = _on_many_pages(corpus)
-        self.foregone = _alike_on_page(corpus)
+        self.foregone = alike_on_page(corpus)
         self._describe()
         self._value_edges()
         self.by_family: dict[Split, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
@@ -166,7 +162,7 @@ class Items:
             if edge.document not in self._corpus.english:
                 self.dropped["pages of another language"] += 1
                 continue
-            if self._words.noun(edge.subject) is None:
+            if self._words.noun(edge.subject) is None or self._is_private(edge.subject):
                 continue
             if self._is_part(edge.subject) and edge.subject not in self.told:
                 clause = self._words.said_of(edge.subject, edge.value, hidden=False)
@@ -178,6 +174,16 @@ class Items:
             else:
                 self._said[edge.subject] = (number, said)
 
+    def _is_about(self, entity: int) -> bool:
+        """Whether a page goes by a title, and not by the name of a thing that came in some version."""
+        found = self._corpus.entities[entity]
+        return found.kind in _PLACES and " " in found.name
+
+    def _is_private(self, entity: int) -> bool:
+        """Whether a name is written as one that nobody outside is to use: "_validate_sequence"."""
+        found = self._corpus.entities[entity]
+        return found.kind in _NO_DEFAULT and re.match(r"(?:.*\.)?_[a-z]", found.name) is not None
+
     def _is_part(self, entity: int) -> bool:
         """Whether a thing is a part of what its page is about: a function of a class, an option of a command."""
         found = self._corpus.entities[entity]
@@ -187,11 +193,12 @@ class Items:
 
     def _value_edges(self) -> None:
         corpus = self._corpus
-        silent = _echoes(corpus) | _foregone(corpus)
+        silent = echoes(corpus) | foregone(corpus)
         for number, edge in enumerate(corpus.edges):
             if (
-                edge.relation in _STRUCTURE
+                edge.relation in STRUCTURE
                 or edge.relation in silent
+                or (edge.relation == "since" and self._is_about(edge.subject))
                 or edge.relation == corpus.entities[edge.subject].kind
             ):
                 continue
@@ -330,6 +337,8 @@ def is_value(edge: Edge) -> bool:
     """Whether a default is a value: "same category like nearest center" says what happens, in words."""
     if edge.value is not None and edge.value.startswith(("[", "{", "(", "<")):
         return False  # a list, or what a reader is to fill in
+    if edge.value is not None and edge.value.lower().startswith(("see ", "same as ")):
+        return False
     said = edge.relation == "default" and _NO_DEFAULT_VALUE.fullmatch(edge.value or "")
     return not said
 
@@ -350,47 +359,6 @@ def _content(text: str) -> set[str]:
 def _english(sentence: str) -> bool:
     found = tokens(sentence)
     return sum(word in FUNCTION_WORDS for word in found) >= max(2, len(found) // 6)
-
-
-def _foregone(corpus: Corpus) -> set[str]:
-    """Relations that nearly always lead to one value, or mostly to ticks, so that a guess is usually right."""
-    of: dict[str, Counter[str]] = defaultdict(Counter)
-    for edge in corpus.edges:
-        if edge.value is not None and edge.relation not in document_words().relations:
-            of[edge.relation][edge.value.casefold()] += 1
-    return {
-        relation
-        for relation, values in of.items()
-        if 2 * sum(values[tick] for tick in _TICKS) > values.total()
-        or (values.total() >= _MANY and max(values.values()) > _NEARLY_ALL * values.total())
-    }
-
-
-def _alike_on_page(corpus: Corpus) -> set[tuple[int, str]]:
-    """(thing, relation) of values that most things of its kind on a page have, but for as many as have another one:
-    if all twenty variables are strings, "string" is a safe guess for any of them."""
-    of: dict[tuple[int, str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for edge in corpus.edges:
-        if edge.value is not None and edge.relation not in _STRUCTURE:
-            key = edge.document, corpus.entities[edge.subject].kind, edge.relation
-            of[key][edge.value.casefold()].append(edge.subject)
-    found = set()
-    for (_, _, relation), values in of.items():
-        common, total = max(values.values(), key=len), sum(map(len, values.values()))
-        if total >= _MANY and len(common) > _MOSTLY * total:
-            found |= {(thing, relation) for thing in common[max(_SOME, total - len(common)) :]}
-    return found
-
-
-def _echoes(corpus: Corpus) -> set[str]:
-    """Relations whose values mostly are the name of the thing once more: ``--size`` has the config ``size``."""
-    of, same = Counter[str](), Counter[str]()
-    for edge in corpus.edges:
-        if edge.value is not None and edge.relation not in _STRUCTURE:
-            value, name = (_SIGNS.sub("", text).casefold() for text in (edge.value, corpus.entities[edge.subject].name))
-            of[edge.relation] += 1
-            same[edge.relation] += len(value) > 2 and len(name) > 2 and (value in name or name in value)
-    return {relation for relation, count in of.items() if 2 * same[relation] > count}
 
 
 def is_of_a_part(corpus: Corpus, edge: Edge) -> bool:

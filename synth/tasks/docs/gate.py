@@ -17,7 +17,7 @@ __all__ = ["Gate"]
 _OF_PROSE = ("subject", "plain")
 """Families whose answer is what a sentence speaks of."""
 _IN_PLACE = re.compile(
-    r"(?:line|step|part|phase|item|row|column|figure|table|listing|example|note) \d+"
+    r"\d+(?:st|nd|rd|th)|(?:line|step|part|phase|item|row|column|figure|table|listing|example|note) \d+"
     r"|(?:final|first|second|third|last|next|previous|following|above|resulting|other) .*",
     re.IGNORECASE,
 )
@@ -91,7 +91,7 @@ class Gate:
         named = draft.answer_kind == "entity" or draft.surface.partition("/")[0] in _OF_PROSE
         if named and not draft.answer_parts and not answer.startswith("-") and _NO_NAME.fullmatch(answer):
             return f"{answer!r} names nothing"
-        if draft.surface.partition("/")[0] in (*_OF_PROSE, "told", "placed") and _IN_PLACE.fullmatch(answer):
+        if draft.surface.partition("/")[0] in (*_OF_PROSE, "told", "placed", "asked") and _IN_PLACE.fullmatch(answer):
             return f"{answer!r} is told by its place"
         if draft.surface.partition("/")[0] in _OF_PROSE:
             return self._unnamed(answer, defined=question.startswith("What do you call "))

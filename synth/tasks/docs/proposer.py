@@ -27,7 +27,7 @@ from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.gate import Gate
 from synth.tasks.docs.joined import JOINED, Joined
-from synth.tasks.docs.ranks import RANKS, SHAPES, Candidate, Rank, order, rank_of_walk
+from synth.tasks.docs.ranks import SHAPES, Candidate, Rank, order, rank_of_walk
 from synth.tasks.docs.shapes import Shapes
 from synth.tasks.docs.spoken import answered, on_page, statement_question
 from synth.tasks.docs.wording import Words
@@ -51,11 +51,11 @@ _NOTHING = Reason.NO_WALK
 class DocsTasksConfig(Described):
     """Which questions, and how strictly they are judged."""
 
-    ranks: tuple[Rank, ...] = Field(default=RANKS, min_length=1)
+    ranks: tuple[Rank, ...] = Field(default=("good", "fair"), min_length=1)
     """Which kinds of questions are asked, those of each rank when the one before is used up: ``good`` (a thing by what
     it is or does, values, tables, two pages), ``fair`` (what one page alone tells, and the question names it), ``gap``
-    (a sentence with a gap to fill: MaskSearch, arXiv 2505.20285). ``[good]`` asks no others, and may end early; each
-    task says its own in ``details.rank``."""
+    (a sentence with a gap to fill, which no person asks: MaskSearch, arXiv 2505.20285). Without ``gap`` a build of
+    pages that are all prose may end early, and says so; each task says its rank in ``details.rank``."""
     max_characters: int = Field(default=420, ge=80)
     """Longer questions are rejected (``unnatural``)."""
     k: int = Field(default=10, ge=1)
@@ -235,7 +235,8 @@ class DocsProposer:
         plain = re.fullmatch(r"[A-Z][a-z]+", name) is not None and (name.endswith("ed") or self.corpus.is_common(name))
         if listed or plain or is_identifier(name) or (name.islower() and " " not in name):
             return Failure(Reason.UNNATURAL, "a word of a list is no term")
-        if meaning == clause or not re.match(r"(?:an?|the) ", meaning) or _ACTS.match(meaning):
+        several = re.match(r"an? (?:variety|list|set|number|collection|group|series|code|kind|type) ", meaning)
+        if several or meaning == clause or not re.match(r"(?:an?|the) ", meaning) or _ACTS.match(meaning):
             return Failure(Reason.UNNATURAL, "what is said of the term is no meaning")
         question = f"What does {page} call {meaning}?" if page else f"What is the term for {meaning}?"
         return self._writer.finish(item, question, [self._writer.told(edge, edge.subject, meaning, clause)], split)
@@ -253,7 +254,7 @@ class DocsProposer:
         if "," in found[1]:
             return Failure(Reason.UNNATURAL, "a question goes on behind what is said in two parts")
         x = f"the {found[0]} {found[1]}"
-        question = self._writer.asked(value.relation, x, generator)
+        question = self._writer.asked(value.relation, x, generator, light=True)
         if question is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
         told = self._writer.told(edge, edge.subject, x, found[1])

@@ -35,6 +35,7 @@ _PEOPLE = re.compile(
     r"(?:people|persons?|someone|anyone|everyone|those|users?|individuals|volunteers|developers?|members?)"
     r"(?: [A-Z]\w+)*(?: [A-Z]\w+ [A-Z]\w+)? (?:who|that|with|whose|interested)\b"
 )
+_ADVERTISES = frozenset("gives provides offers simplifies improves delivers enables".split())
 _BEST = re.compile(
     r"(?:the|an?) (?:[\w-]+ )*?(?:most|least|latest|newest|oldest|best|[a-z]{3,}(?<!for)(?<!qu)est)\b", re.IGNORECASE
 )
@@ -80,8 +81,8 @@ class Prose:
             )
         if question.startswith(("What is the name of ", "Which ", "What is the ")):
             return "subject" if (written or opened) and not _BEST.match(said.rest) else None
-        if not written:
-            return None
+        if not written or (said.verb in _ADVERTISES and said.name.isalpha() and not self._corpus.goes_by(said.name)):
+            return None  # a product that the page only mentions is praised, and not described
         if re.fullmatch(r".* \d+", said.name):
             return None  # "Debian 9 enables ...": so do those after it
         telling = said.verb not in _WEAK and len(content_words(f"{said.verb} {said.rest}")) >= _LEAST_SAID

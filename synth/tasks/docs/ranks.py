@@ -20,8 +20,9 @@ import numpy as np
 from synth.schemas.row import Split
 from synth.schemas.tasks import Walk
 from synth.tasks.docs.families import Item
+from synth.tasks.draft import Draft
 
-__all__ = ["RANKS", "SHAPES", "Candidate", "Rank", "order", "rank_of", "rank_of_walk"]
+__all__ = ["RANKS", "SHAPES", "Candidate", "Rank", "frame_of", "order", "rank_of", "rank_of_walk"]
 
 Rank = Literal["good", "fair", "gap"]
 RANKS: tuple[Rank, ...] = get_args(Rank)
@@ -31,7 +32,7 @@ _FAIR = frozenset(("plain", "told", "section"))
 _GAP = "cloze"
 _ENOUGH = 400
 """Candidates of a family beyond which it comes no more often."""
-_WEIGHTS = {SHAPES: 2.0, "via": 6.0, "within": 4.0, "pair": 2.0, "holder": 0.3}
+_WEIGHTS = {SHAPES: 0.8, "via": 6.0, "within": 4.0, "pair": 2.0, "holder": 0.3}
 """How gladly each family is asked, beside others of its rank."""
 _VALUES = frozenset(("text", "number", "date", "year", "quantity"))
 _DRAWS = 4
@@ -53,6 +54,19 @@ class Candidate:
     split: Split | None
     item: Item | None
     """None: whatever the shapes draw, whose walk decides the split; of another rank it is dropped."""
+
+
+def frame_of(draft: Draft) -> str:
+    """What makes questions alike to a reader, whatever thing they name: the value that they ask for or go by, and, of
+    those that name a thing by what is said of it, each sentence by itself."""
+    family = draft.surface.partition("/")[0]
+    relations = {hop.relation for hop in draft.walk.hops} - _SAID
+    if family == "section" or (draft.walk.shape == "masked"):
+        return family
+    return "/".join(sorted(relations)) if relations else draft.walk.hops[0].source.id
+
+
+_SAID = frozenset(("described_as", "subtitle", "states", "part_of"))
 
 
 def rank_of(family: str) -> Rank:

@@ -78,7 +78,7 @@ _CONTRAST = re.compile(
 _LAST_OF = re.compile(r", (?:and|or) (?:the|an?|one)$")
 _RELEASE = re.compile(r".* v?\d+(?:\.\d+)+")
 _GOES_ON = re.compile(
-    r",? (?:because|since|although|though|whereas)\b|, (?:so|but|while|which|as)\b"
+    r",? (?:because|since|although|though|whereas)\b|, default(?:s|ing) to\b|, (?:so|but|while|which|as)\b"
     rf"|{_NEW_SUBJECT}"
     r"|, (?:and|or) (?:it|they|its|their|there|this|these|the|you|we|an?|one|can|may|will|must|should|is|are|has)\b"
 )
@@ -163,6 +163,10 @@ _CLAUSE_OF_ANOTHER = re.compile(
 """What a relative clause begins with whose subject is a name that looks like a verb: "(the layer that) beets uses"."""
 
 
+_TELLING = 4
+"""Words of a comment that tell what its command does from what others do: "shows the id" does not."""
+_TELLS_ONE = 4
+"""Words that tell one of many that are called by the same noun."""
 _DO_YOU_CALL = "What do you call "
 
 
@@ -186,6 +190,8 @@ def statement_question(said: Statement, *, local: bool = False) -> tuple[str, st
         return None
     if said.names and re.match(r"(?:the )?names? of\b", rest, re.IGNORECASE):
         return None  # "The name of the function is called yylex."
+    if verb in ("is", "are") and re.match(r"(?:about |up to )?\d", rest):
+        return None  # "What is 50 characters?"
     if said.names:
         be, called = verb.split(" ", 1)
         thing = rest[0].lower() + rest[1:] if _opens_inside(rest) else rest
@@ -229,6 +235,8 @@ def statement_question(said: Statement, *, local: bool = False) -> tuple[str, st
         of = rest[len(article) + 1 :]
         if {"term", "name", "word"} & set(noun.split()):
             return f"What is the {of}?", of
+        if article != "the" and len(content_words(of)) < _TELLS_ONE:
+            return None  # "a German manufacturer of receivers": there may be others
         return (f"What is the name of the {of}?", of) if named else (f"What do you call {rest}?", rest)
     stative = _OF_STATE.match(f"{verb} {rest}") and not (modifiers and verb == "are")
     if verb in ("is", "was") and rest.startswith(("a ", "an ")) and not said.plural:
@@ -272,7 +280,7 @@ def answered(quote: str, value: str, commands: Collection[str]) -> AskedSentence
         return None if broken or found is None or leaks(found.cue, found.answer) else found
     first, _, rest = noted[1].partition(" ")
     does = first.lower() in THIRD_PERSON and re.match(r"(?:the|an?|all|every|each|its|what|which|how|no)\b", rest)
-    if leans(noted[1]) or not (first.lower() in VERBS or does):
+    if leans(noted[1]) or not (first.lower() in VERBS or does) or len(content_words(noted[1])) < _TELLING:
         return None  # "runs against checklists"
     said = clause(f"{capital(noted[1])}.", noted[0], "command") if noted[0] == value else None
     if (

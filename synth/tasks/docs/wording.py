@@ -9,10 +9,12 @@ from synth.lexicon.reading import document_words
 from synth.schemas.documents import Entity
 from synth.tasks.docs.callings import Callings
 from synth.tasks.docs.corpus import Corpus
+from synth.tasks.docs.descriptions import HOLDS, SETTINGS, decides, holds, is_sentence, may_be
 from synth.tasks.docs.doubts import GIVEN, UNCLEAR, opens_with_a_noun
 from synth.tasks.docs.english import active, clause, is_fragment, plain
 from synth.tasks.docs.labels import is_plural, verb_of
 from synth.tasks.docs.leaks import leaks
+from synth.text.articles import with_articles
 from synth.text.inflection import capital
 from synth.text.subjects import KINDS, PLURAL_NOUNS, Statement, is_identifier, statement
 from synth.text.verbs import THIRD_PERSON, VERBS
@@ -38,6 +40,19 @@ _NO_TITLES = frozenset(
     "documentation|readme|notes|summary|description|usage|reference|page|format|general|misc|synopsis|name".split("|")
 )
 """Titles that tell no page from those of other manuals: no question names a page by them."""
+_OF_ALL_PLACES = re.compile(
+    r"(?:(?:all|available|general|global|common) )?(?:settings|options|configuration|commands?|parameters|directives|"
+    r"variables|command[- ]line(?: options| reference| interface)?|environment variables|"
+    r"(?:configuration|settings|options|command) (?:reference|options|file|settings|parameters)|documentation|manual|"
+    r"user guide|user manual|reference manual)",
+    re.IGNORECASE,
+)
+"""Titles of the page on which a manual has all things of a kind: no question needs them."""
+_IS_SET = re.compile(r"that is (?:set|given|passed|specified|provided|left) ")
+"""What a reader is told to do with a thing, and not what it does: "set to false to prevent ..."."""
+_PROVIDES = re.compile(r"^that (?:provides|supplies|chooses|picks|enters|gives) (?=the |an? )")
+_OF_FORM = re.compile(r"^\((?:[a-z][\w -]{1,30})(?:, [^()]{2,60})?\) (?=[A-Z])")
+"""The type in front of a description: "(boolean, default False) Whether ..."."""
 _FILE = re.compile(
     r".*[./~*%].*|(?:[A-Z][a-z]+)?[a-z]*file|(?:README|LICENSE|COPYING|NEWS|INSTALL|"
     r"AUTHORS|MANIFEST)",
@@ -75,17 +90,6 @@ _NO_LABEL = frozenset(
     "examples yes no x links refers see also mentions value values section sections chapter page compatibility "
     "meaning area".split()
 )
-_HOLDS = (
-    (frozenset("option parameter setting directive flag switch argument qualifier".split()), "specifies"),
-    (frozenset("variable field column attribute property member key".split()), "holds"),
-    (frozenset("function method macro procedure routine".split()), "gives"),
-    (frozenset("extension suffix prefix symbol character code sign abbreviation".split()), "stands for"),
-)
-"""Kinds whose things are not what is said of them, and what they do with it: an option is not "the maximum number"."""
-_SETTINGS = frozenset("option parameter setting directive flag switch variable field property key".split())
-_WHETHER = re.compile(
-    r"(?:(?:Controls|Determines|Specifies|Sets|Defines) )?[Ww]hether (?:or not )?(\w[^,]{15,}(?:, .*)?)"
-)
 _ESCAPE = re.compile(r"[%\\&][A-Za-z]|%\{\w+\}")
 """Signs for something else: "%t"."""
 _QUANTITY = re.compile(
@@ -97,15 +101,6 @@ _REMARKED = re.compile(r", which (?:must|may|can|should|will|is|are|was) [^,]*$"
 _THING = re.compile(
     r"that is (?:an?|the) (?:[\w’'/-]+ ){0,4}?([\w-]+)(?= (?:to|of|for|that|which|in|with|used|from)\b|,|$)"
 )
-_ACTS = frozenset(
-    "command function method tool utility program script daemon service interface wrapper macro helper version variant "
-    "alternative replacement way application client server shell plugin shorthand generator iterator callback "
-    "constructor front-end frontend filter editor compiler interpreter implementation means routine alias synonym "
-    "shortcut".split()
-)
-"""What a command or function may be said to be."""
-_NO_SOFTWARE = frozenset("format protocol standard specification algorithm structure".split())
-"""What no package, and no option, is."""
 _CALLED = frozenset("function method macro procedure routine predicate command operator subroutine".split())
 _OF_A_CALL = re.compile(rf"that is (?:an?|the) (?:[\w-]+ ){{0,3}}(?:{'|'.join(sorted(_CALLED))}|version)\b")
 _OF_ARGUMENTS = frozenset(("function", "method", "procedure", "routine", "predicate"))
@@ -124,19 +119,10 @@ _EVENTS = frozenset(("hook", "callback", "event", "handler", "signal"))
 _NO_ACTORS = frozenset("enumerator member constant struct union typedef".split())
 """Kinds whose things do nothing themselves."""
 _IMPERATIVE = re.compile(rf"(?:{'|'.join(sorted(VERBS))})\b", re.IGNORECASE)
-_NOMINAL = re.compile(r"that is (?:an?|the|one|any|two|either) ")
 _SEVERAL = re.compile(
     r"that is the (?:[\w’'/-]+ ){0,4}?[\w-]+[^\Wsui]s(?:,| (?:of|for|that|which|in|with|used|from|to|[a-z]{2,}ed)\b|$)"
 )
 """What is said of several things: "the historical status-logs"."""
-_FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
-_ACTIVE = "|".join(sorted(THIRD_PERSON - PLURAL_NOUNS))
-_ANY_FINITE = re.compile(
-    rf"{_FINITE.pattern}| (?:already|never|always) [a-z]+s\b| (?:exists|mixes|occurs|happens)\b"
-    r"| (?:received|returned|failed|threw)(?! (?:by|from|in|with|via|on|over|through|at|when|to|as|for)\b) [a-z]"
-    rf"| (?:{_ACTIVE})\b| [a-z]+ly [a-z]+s (?:the|its|all)\b"
-)
-_INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
 
 
 class Words:
@@ -177,10 +163,12 @@ class Words:
         return re.search(said, self._corpus.text(found.document)) is not None
 
     def is_local(self, entity: int) -> bool:
+        """Whether a question needs the page to say which thing is meant."""
         found = self._corpus.entities[entity]
         return (
             not self._corpus.is_page(entity)
             and found.document >= 0
+            and not self._is_alone(found)
             and (
                 found.kind in _LOCAL
                 or "~row" in found.id
@@ -188,6 +176,12 @@ class Words:
                 or self._corpus.called[found.kind, found.name.casefold()] > 1
             )
         )
+
+    def _is_alone(self, found: Entity) -> bool:
+        """Whether a thing stands where all of its kind do, and no other thing has its name."""
+        title = self._corpus.columns.titles[found.document].strip('“”"')
+        everywhere = _OF_ALL_PLACES.fullmatch(title) is not None or len(self._corpus.pages) == 1
+        return everywhere and len(found.name) >= _LEAST and self._corpus.called[found.kind, found.name.casefold()] == 1
 
     def _is_subcommand(self, found: Entity) -> bool:
         """Whether a command stands on the page of another one: "exit" of systemctl."""
@@ -203,11 +197,21 @@ class Words:
         title = corpus.columns.titles[row].strip('“”"')
         if (
             title.casefold() in _NO_TITLES
+            or self._of_several(row)
             or corpus.titled[title] > 1
             or not (title[:1].isalnum() and len(title) <= 60 and not set(title) & set("“”"))
         ):
             return ""
         return f"“{title}”"
+
+    def _of_several(self, row: int) -> bool:
+        """Whether a page that is called by one command describes others: what stands there may be of another one."""
+        title = self._corpus.columns.titles[row]
+        if re.fullmatch(r"[a-z][\w-]* [a-z][\w-]*", title) is None:
+            return False
+        first = f"{title.partition(' ')[0]} "
+        headings = {section.heading for section in self._corpus.document(row).sections}
+        return any(re.fullmatch(r"[a-z][\w-]* [a-z][\w-]*", h) and h.startswith(first) and h != title for h in headings)
 
     def place(self, row: int) -> str:
         """ "of git-log" or "in “Config”": how a question says on which page a thing stands; empty where it can't."""
@@ -289,12 +293,14 @@ class Words:
         short = re.split(r"\.|::", found.name)[-1]
         kind = "function" if found.kind in _LOCAL else found.kind
         said = None
+        sentence = _OF_FORM.sub("", sentence)
         if "\n" not in sentence and len(sentence) > 15 and not sentence.rstrip().endswith(":"):
             if opens_with_a_noun(plain(sentence), found.kind):
                 return None
             sentence = capital(sentence.strip())
             said = (
-                self._decides(sentence, found.kind)
+                decides(sentence, found.kind)
+                or holds(sentence, found.kind)
                 or clause(sentence, found.name, kind)
                 or (clause(sentence, short, kind) if short != found.name else None)
             )
@@ -313,30 +319,34 @@ class Words:
         thing = _THING.match(said)
         if (thing is not None and thing[1] == last) or re.match(rf"that is an? {last} class\b", said):
             return None  # a function that "is a helper function", an exception that "is an exception class"
-        if _is_sentence(said):
+        if is_sentence(said):
             return None
         of_files = last != "extension" or len(found.name) < len(".parquet")
-        verb = next((verb for kinds, verb in _HOLDS if last in kinds and of_files), None)
+        verb = next((verb for kinds, verb in HOLDS if last in kinds and of_files), None)
         verb = "stands for" if found.kind == "term" and _ESCAPE.fullmatch(found.name) else verb
         if verb == "gives" and _OF_A_CALL.match(said):
             return None  # a function that "is an internal method", or "a faster version" of another
         if verb is not None and (of := _QUANTITY.match(said)):
             said = f"that {verb} {said[of.end() :]}"
-        if _SEVERAL.match(said) or UNCLEAR.match(said) or (last not in _SETTINGS and GIVEN.match(said)):
+        if _SEVERAL.match(said) or UNCLEAR.match(said) or (last not in SETTINGS and GIVEN.match(said)):
             return None
-        if (thing := _THING.match(said)) is not None and not _may_be(last, thing[1]):
+        if (thing := _THING.match(said)) is not None and not may_be(last, thing[1]):
             return None
         if last in _OF_LOOKS and said.startswith("that is "):
             return None  # a colour is not the line that is shown in it
         if last == "file" and _NO_FILE.match(said):
             return None  # "Partition Definition Files for ..."
-        return None if _OF_CALLS.match(said) and last not in _CALLED | _EVENTS else active(said)
+        if _OF_CALLS.match(said) and last not in _CALLED | _EVENTS:
+            return None
+        if last in SETTINGS:  # who sets it provides it
+            said = _PROVIDES.sub("that specifies ", said)
+        if _IS_SET.match(said):
+            return None
+        return with_articles(active(said), self._corpus.counted[0].__contains__, self._is_name)
 
-    @staticmethod
-    def _decides(sentence: str, kind: str) -> str | None:
-        """ "Whether or not to sign files" -> "that determines whether to sign files", of a setting."""
-        decides = _WHETHER.fullmatch(plain(sentence)) if kind.split()[-1] in _SETTINGS else None
-        return None if decides is None else f"that determines whether {decides[1]}"
+    def _is_name(self, word: str) -> bool:
+        """Whether something of the documents goes by a word, or their sentences give it no article."""
+        return bool(self._corpus.goes_by(word)) or word in self._corpus.counted[1]
 
     def asks(self, relation: str, x: str) -> tuple[str, ...]:
         """Questions for a value: "What is the status of {x}?"; none where the relation's name makes none."""
@@ -378,20 +388,3 @@ def _is_thing(kind: str, name: str) -> bool:
     if last in _SORTS and not is_identifier(name):
         return False
     return called and (not before or last in KINDS | _LOCAL)
-
-
-def _may_be(kind: str, noun: str) -> bool:
-    """Whether a thing of the kind may be called by the noun: no file is a function, and no command a group."""
-    if kind in ("command", "function", "method"):
-        return noun == kind or noun in _ACTS
-    if kind in ("package", "plugin", "tool", "utility", "program", "library", "module", "option", "setting"):
-        return noun not in _NO_SOFTWARE
-    return kind != "file" or noun == kind or noun not in KINDS
-
-
-def _is_sentence(said: str) -> bool:
-    """Whether what follows "that is the ..." has a verb of its own, so that it is not a name of a thing but a sentence
-    about something else: "that is the start action of a script must exit"."""
-    match = _NOMINAL.match(said)
-    verb = None if match is None else _ANY_FINITE.search(said, match.end())
-    return match is not None and verb is not None and _INNER.search(said, match.end(), verb.start()) is None

@@ -20,6 +20,9 @@ from synth.tasks.draft import Draft, draft_of, gold_documents
 __all__ = ["Writer", "around", "one_of", "value_node"]
 
 
+_LIGHT = 2
+
+
 class Writer:
     """Makes hops of facts, and drafts of hops.
 
@@ -67,8 +70,11 @@ class Writer:
         short = (own,) if self.corpus.ends[found.kind, own] == 1 else ()
         return (found.name, *short, *(alias for alias in found.aliases if self.corpus.alone(alias)))
 
-    def asked(self, relation: str, x: str, generator: np.random.Generator) -> str | None:
+    def asked(self, relation: str, x: str, generator: np.random.Generator, *, light: bool = False) -> str | None:
+        """``light``: nothing but the last word stands behind the thing, which many words describe."""
         options = self.words.asks(relation, x)
+        if light:
+            options = tuple(text for text in options if len(text.partition(x)[2].split()) < _LIGHT) or options
         return one_of(options, generator) if options else None
 
     def told(self, edge: Edge, entity: int, cue: str, said: str) -> Hop:

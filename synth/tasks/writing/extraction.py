@@ -46,7 +46,7 @@ class _Answer(Row):
     triples: tuple[_Said, ...]
 
 
-@versioned(58)
+@versioned(59)
 def triple_asker(*, model: Model, prompt: str, prompt_version: int, **options: Any) -> Asker[_Answer]:
     """Asks ``model`` what a text states; ``options`` are those of :class:`AskConfig`."""
     return Asker(model, load_prompt(prompt, prompt_version), _Answer, AskConfig(**options))

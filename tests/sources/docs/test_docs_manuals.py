@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from synth.sources.docs.markdown import parse_markdown
-from synth.sources.docs.names import term_name
+from synth.sources.docs.names import heading_name, page_kind, term_name
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.values import are_types, default_in
 from tests.tasks.docs.test_docs_proposer import build, site
@@ -149,3 +149,16 @@ def test_what_a_call_returns_replaces_nothing(what: str, relation: str | None) -
     assert linked_relation(f"For large beds, use the {ANCHOR} instead.", first=False) is None
     stated = linked_relation(f"Use the {what.replace('spade', ANCHOR)} instead.", first=False)
     assert (stated and stated[0]) == relation
+
+
+def test_headings_of_a_section_and_a_key_name_settings() -> None:
+    named = heading_name("[kiln] lid_heat", "")
+    assert named is not None
+    assert (named.name, named.kind, named.aliases) == ("[kiln] lid_heat", "setting", ("lid_heat",))
+    assert heading_name("[kiln] The lid", "") is None
+
+
+def test_a_manual_page_keeps_its_name_beside_its_version() -> None:
+    named = page_kind("kiln-fire(1) Kiln 0.33.7")
+    assert named is not None
+    assert (named.name, named.kind) == ("kiln-fire", "command")

@@ -24,6 +24,7 @@ from synth.sources.docs.graph import graph_tables
 from synth.sources.docs.source import DocsConfig, DocsSource
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.proposer import DocsProposer, DocsTasksConfig, Proposed
+from synth.tasks.docs.ranks import RANKS
 from synth.tasks.draft import finish
 from synth.tasks.text import mentions
 
@@ -82,7 +83,8 @@ class World:
     search: Callable[[str, int], Sequence[int]]
 
     def proposer(self, **config: Any) -> DocsProposer:
-        return DocsProposer(self.documents, self.entities, self.edges, self.search, DocsTasksConfig(**config))
+        wanted = DocsTasksConfig(**{"ranks": RANKS, **config})
+        return DocsProposer(self.documents, self.entities, self.edges, self.search, wanted)
 
 
 def build(root: Path, files: dict[str, str]) -> World:
@@ -138,7 +140,7 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
     [
         ("identify", "Which function decodes a light character into its flashes and eclipses?", "wembly.work_wembly"),
         ("chain", "Do you happen to know since which version the velib.work_velib function has been available?", "2.2"),
-        ("chain", "What is the name of the function that was added in version 2.11?", "fennic.work_fennic"),
+        ("chain", "Are you able to tell me which function was introduced in version 2.10?", "wembly.work_wembly"),
         (
             "described",
             "In which version was the function that detects swarming from the hum of a colony added?",

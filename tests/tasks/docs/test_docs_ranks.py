@@ -128,7 +128,11 @@ def test_a_build_fills_up_from_the_lower_ranks_and_says_how_many(tmp_path: Path)
     for name, text in PAGES.items():
         (pages / name).write_text(f"<html><body>{text}</body></html>")
     given: dict[str, Any] = {"source": pages, "store": tmp_path / "store"}
-    lean = {"stages": ["source", "graph", "index", "tasks"], "source.fractions": {"train": 1.0}}
+    lean = {
+        "stages": ["source", "graph", "index", "tasks"],
+        "source.fractions": {"train": 1.0},
+        "questions.ranks": ["good", "fair", "gap"],
+    }
     made = synth.build("docs-search", tasks=6, out=tmp_path / "out", settings=lean, **given)
     ranks = Counter(task.details["rank"] for task in synth.load(made.path).rows("tasks"))
     assert ranks.total() == 6
@@ -137,3 +141,37 @@ def test_a_build_fills_up_from_the_lower_ranks_and_says_how_many(tmp_path: Path)
     good = {**lean, "questions.ranks": ["good"]}
     with pytest.raises(BuildError, match=r"add fair and gap to questions\.ranks"):
         synth.build("docs-search", tasks=6, out=tmp_path / "good", settings=good, **given)
+
+
+def test_few_questions_of_a_build_are_alike(tmp_path: Path) -> None:
+    """Forty settings have a default, and twelve a description: of 64 candidates three ask for a default."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    jobs = (
+        "Limits how often the lids are washed in a year.",
+        "Names the potter who may open the doors at night.",
+        "Lists the colours in which plates are painted.",
+        "Disables the bell of the harbour during storms.",
+        "Selects the clay that jugs for oil are made of.",
+        "Writes the marks of all guests into the book.",
+        "Copies letters of the mayor to the library.",
+        "Removes ash from the yard before the fair begins.",
+        "Shows the road from the mill down to the river.",
+        "Rejects orders of merchants without a seal.",
+    )
+    described = "".join(f"<h3>kiln_x{n}</h3><p>{job}</p>" for n, job in enumerate(jobs))
+    plain = "".join(f"<h3>kiln_heat_{n}</h3><p>Default: {n * 7 + 1}</p>" for n in range(40))
+    body = f"<html><body><h1>Kiln manual</h1><h2>Settings</h2>{described}{plain}</body></html>"
+    (pages / "kiln.html").write_text(body)
+    lean = {"stages": ["source", "graph", "index", "tasks"], "source.fractions": {"train": 1.0}}
+    made = synth.build(
+        "docs-search", source=pages, tasks=10, out=tmp_path / "out", store=tmp_path / "store", settings=lean
+    )
+    tasks = synth.load(made.path).rows("tasks")
+    asked_for = [task.walk.hops[-1].relation for task in tasks]
+    assert 0 < asked_for.count("default") <= 6
+    assert all(" in “" not in task.question for task in tasks)  # one page has them all
+    with pytest.raises(BuildError, match=r"near_duplicate.*add gap \(sentences with a gap\) to questions\.ranks"):
+        synth.build(
+            "docs-search", source=pages, tasks=40, out=tmp_path / "many", store=tmp_path / "store", settings=lean
+        )
