@@ -33,7 +33,7 @@ class PickRelationFacts(TableStage[PickRelationFactsConfig]):
     ends are most like its."""
 
     name = "pick_relation_facts"
-    version = 40
+    version = 41
     config_type = PickRelationFactsConfig
     reads: ClassVar[tuple[str, ...]] = ("entities", "edges")
     writes: ClassVar[Mapping[str, type[Row]]] = {"relation_facts": RelationFacts}
@@ -102,7 +102,7 @@ class DraftWords(RowStage[DraftWordsConfig, RelationFacts]):
     """Each relation keeps its row, with the phrases that passed."""
 
     name = "draft_words"
-    version = 40
+    version = 41
     config_type = DraftWordsConfig
     reads: ClassVar[tuple[str, ...]] = ("relation_facts",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"drafted_words": DraftedWordsRow}

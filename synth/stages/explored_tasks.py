@@ -58,7 +58,7 @@ class ExploredTasksConfig(StageConfig):
 
 class ExploredTasks(CandidateStage[ExploredTasksConfig]):
     name = "explored_tasks"
-    version = 39
+    version = 40
     config_type = ExploredTasksConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "question_rewrites": QuestionRewriteRow}
     libraries = ("numpy",)

@@ -89,7 +89,7 @@ class _Made:
 
 class ProposedTasks(CandidateStage[ProposedTasksConfig]):
     name = "proposed_tasks"
-    version = 46
+    version = 47
     config_type = ProposedTasksConfig
     reads = ("documents", "entities", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {

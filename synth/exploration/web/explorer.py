@@ -382,7 +382,7 @@ def same_task(row: Any) -> str:
     return canonical_json([WebBeginning.of(row.details).web_start, goal["state"], *looked_up])
 
 
-@versioned(65)
+@versioned(66)
 def web_explorer(*, environment: WebEnvironment, **options: Any) -> WebExplorable:
     """``options`` are those of :class:`ExplorationConfig`.
 

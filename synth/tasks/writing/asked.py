@@ -136,7 +136,7 @@ JOBS: dict[str, type[Row]] = {
 """Prompt -> what its answer is."""
 
 
-@versioned(37)
+@versioned(38)
 def task_asker(*, model: Model, prompt: str, prompt_version: int, **options: Any) -> Asker[Any]:
     """Asks ``model`` one of :data:`JOBS`; ``options`` are those of :class:`AskConfig`."""
     return Asker(model, load_prompt(prompt, prompt_version), JOBS[prompt], AskConfig(**options))
