@@ -20,8 +20,6 @@ __all__ = ["RestOfList"]
 
 _MOST = 8
 """So many others are read; where more are left, none is."""
-_FEW_STARTS = 4
-"""So many others of an earlier part are followed: each leads to a list of its own."""
 _SPENT = 0.6
 """Of its turns: who has made more of them begins with no other start."""
 _CUT = "and others"
@@ -30,6 +28,9 @@ _CUT = "and others"
 
 class RestOfList(SetQuestions):
     """The part of a planner that reads the rest of a list."""
+
+    few_starts = 4
+    """So many others of an earlier part are followed: each leads to a list of its own."""
 
     @abstractmethod
     def rivals(self, number: int, value: Value) -> list[Value]:
@@ -92,7 +93,7 @@ class RestOfList(SetQuestions):
             leading, onward = self._conditions(unknown), self._onward(unknown)
             single = len(leading) == 1 and onward is not None
             left = self._left(leading[0], self._named_rivals(leading[0], value)) if single else []
-            if onward is None or not 0 < len(left) <= _FEW_STARTS:
+            if onward is None or not 0 < len(left) <= self.few_starts:
                 continue
             begun = any(map(self.looked_at, left))
             if not begun and self.seen.turns >= _SPENT * self.patience:

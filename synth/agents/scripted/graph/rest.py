@@ -19,6 +19,8 @@ __all__ = ["GraphRest"]
 class GraphRest(GraphNarration):
     """The part of a planner over a graph that looks beyond the clue at work."""
 
+    few_starts = 8  # several are asked about in one turn
+
     def title(self, entity: str) -> str:
         if entity in self.seen.documents:
             return self.seen.documents[entity].title

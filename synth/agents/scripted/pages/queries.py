@@ -61,7 +61,7 @@ class Queries(Asides):
         sought = self._asked_noun(clue) if name and not self.state.reading.pages else ""
         telling = [word for word in content_words(cue) if fold(word) not in known | _NO_KIND | _LIGHT]
         kinds, others = self._said_beside(clue)
-        words = " ".join(dict.fromkeys([*[sought] * bool(sought), *kinds, *telling[:_WORDS]]))
+        words = " ".join(dict.fromkeys(" ".join([sought, *kinds, *telling[:_WORDS]]).split()))
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
         few = f"{name} {words}".strip()
         first = few or joined
