@@ -36,7 +36,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 73
+    version = 74
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     optional: ClassVar[tuple[str, ...]] = ("drafted_words",)
