@@ -7,10 +7,12 @@ from functools import cache
 import pytest
 from explored_apps import APPLICATIONS, environment, outcomes, plan_of, run, tasks
 
+from synth.agents.grounding.weighed import is_compared
 from synth.agents.scripted.config import ToolTeacherConfig
 from synth.agents.scripted.phrases import PHRASES
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
-from synth.environments.contract import ToolCall
+from synth.environments.contract import ToolCall, ToolResult
+from synth.exploration.app.shown import first_line
 from synth.schemas.tasks import Task
 from synth.tasks.contract import Checked
 
@@ -45,9 +47,29 @@ def test_what_a_rule_goes_by_is_still_so_when_the_call_is_made(application: str)
     assert again or application != "ledger"
 
 
+@cache
+def looked_twice() -> list[Task]:
+    """Those whose plan lists once more what decides and what its own change has moved: few, so as many are drawn as it
+    takes to come to one."""
+    for count in range(COUNT, 4 * COUNT + 1, 12):
+        drawn = ((task, [one for one in plan_of(task).calls if not one.changes]) for task in tasks("ledger", count))
+        again = [
+            task
+            for task, looks in drawn
+            if any(
+                one.decides and one.tool.startswith("list_") and (one.tool, one.arguments) in earlier
+                for at, one in enumerate(looks)
+                for earlier in [[(other.tool, other.arguments) for other in looks[:at]]]
+            )
+        ]
+        if again:
+            return again
+    return []
+
+
 def test_the_look_that_is_made_again_says_why() -> None:
     made = 0
-    for task in found("ledger"):
+    for task in (*found("ledger"), *looked_twice()):
         calls: list[tuple[str, object]] = []
         for step in run(ToolTeacher(task, CALM), task).history:
             mine = [(call.name, call.arguments) for call in step.turn.calls if call.name.startswith("list_")]
@@ -88,9 +110,16 @@ def test_what_is_done_instead_is_held_against_the_rule_that_forbids_the_first() 
         ]
         thoughts = [step.turn.thought or "" for step in run(ToolTeacher(task, CALM), task).history]
         for _, ground in same:
-            begun = [phrase.split("{lines}")[0] for phrase in PHRASES["p_same_rule"]]
-            said = [thought for thought in thoughts if any(one and one in thought for one in begun)]
-            assert any(all(line in thought for line in ground.lines) for thought in said), task.question
+            by_lines, compared = (
+                [thought for thought in thoughts if any(one and one in thought for one in begun)]
+                for begun in (
+                    [phrase.split("{lines}")[0] for phrase in PHRASES["p_same_rule"]],
+                    [phrase.split("{what}")[0] for phrase in PHRASES["p_same_rule_by"]],
+                )
+            )
+            weighed = any(is_compared(ground.weighed, thought) for thought in compared)
+            quoted = any(all(line in thought for line in ground.lines) for thought in by_lines)
+            assert weighed or quoted, task.question
             held += 1
     assert held
 
@@ -121,6 +150,18 @@ def test_who_is_looked_up_as_the_assignee_is_read_as_the_assignee() -> None:
                 assert not words.startswith(("Reporter:", "Reviewer:"))
                 seen += words.startswith("Assignee:")
     assert seen
+
+
+def test_who_stands_in_another_part_is_read_where_they_were_looked_up() -> None:
+    """The new assignee of an issue that they reported."""
+    issue = ToolResult(
+        call_id="a", name="get_issue", content="APP-7: Search is slow\nReporter: Ada Vik (U0020)\nAssignee: -"
+    )
+    member = ToolResult(call_id="b", name="find_member", content="U0020: Ada Vik, design, active, in APP")
+    assert first_line([issue, member], "U0020", "member_id") == (1, "U0020: Ada Vik, design, active, in APP")
+    assert first_line([member, issue], "U0020", "reporter_id") == (0, "U0020: Ada Vik, design, active, in APP")
+    assert first_line([issue, member], "U0020", "reporter_id") == (0, "Reporter: Ada Vik (U0020)")
+    assert first_line([issue], "U0020", "member_id") == (0, "Reporter: Ada Vik (U0020)")
 
 
 def test_a_rule_is_not_told_for_what_it_does_not_decide() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,16 +19,28 @@ _LONG = 3
 
 def first_line(results: Sequence[ToolResult], value: Any, column: str) -> tuple[int, str] | None:
     """The line in which a value was seen first, with the number of its observation: of one observation, one that is
-    called after ``column`` ("Assignee: ..." for ``assignee_id``). None for a value that may be there by chance."""
+    called after ``column`` ("Assignee: ..." for ``assignee_id``). A line that is called after something else, as in
+    "Reporter: ...", counts only where no observation has the value in another. None for a value that may be there by
+    chance."""
     if len(str(value)) < _LONG or isinstance(value, bool):
         return None
     called = set(words(column.removesuffix("_id").replace("_", " ")))
+    otherwise: tuple[int, str] | None = None
     for number, result in enumerate(results):
-        lines = [line for line in result.content.splitlines() if holds(line, value)]
-        if lines:
-            own = (line for line in lines if called & set(words(line.partition(":")[0])))
-            return number, next(own, lines[0]).strip()
-    return None
+        lines = [line.strip() for line in result.content.splitlines() if holds(line, value)]
+        own = next((line for line in lines if called & set(words(line.partition(":")[0]))), None)
+        own = own or next((line for line in lines if not _is_labelled(line, value)), None)
+        if own is not None:
+            return number, own
+        if lines and otherwise is None:
+            otherwise = number, lines[0]
+    return otherwise
+
+
+def _is_labelled(line: str, value: Any) -> bool:
+    """Whether a line says in a word or two before a colon what the value in it is to the thing that is shown."""
+    label = re.match(r"([A-Za-z]+(?: [a-z]+)?): ", line)
+    return label is not None and not holds(label[1], value)
 
 
 def line_with(shown: str, key: Any, values: Sequence[Any], arguments: Mapping[str, Any]) -> str | None:
