@@ -83,7 +83,7 @@ class AppExplorable:
         return self._of_variant[variant]
 
 
-@versioned(74)
+@versioned(75)
 def app_explorer(*, environment: AppEnvironment, **options: Any) -> AppExplorable:
     """``options`` are those of :class:`ExplorationConfig`."""
     return AppExplorable(environment, ExplorationConfig.model_validate(options))
