@@ -64,8 +64,10 @@ class RestOfList(SetQuestions):
             numbers = self._conditions(unknown)
             named = {number: self._named_rivals(number, value) for number in numbers}
             for leading in numbers if len(numbers) > 1 and not needs else ():
-                told = self._left(leading, named[leading])
-                left = told if any(named.values()) else self._unnamed_rivals(leading, value)
+                if named[leading]:  # a page may leave out of its list what a result says of the same
+                    left = self._left(leading, self._with_results(leading, value, named[leading]))
+                else:
+                    left = [] if any(named.values()) else self._unnamed_rivals(leading, value)
                 if len(left) > _MOST:
                     continue
                 begun |= any(map(self.looked_at, left))
@@ -168,9 +170,11 @@ class RestOfList(SetQuestions):
 
     def _unnamed_rivals(self, number: int, value: Value) -> list[Value]:
         """As :meth:`_named_rivals`, for what came up by a search and stands on no list that was named."""
-        rivals = self.unlisted(number, value)
+        return self._left(number, self._with_results(number, value, self.unlisted(number, value)))
+
+    def _with_results(self, number: int, value: Value, rivals: Sequence[Value]) -> list[Value]:
         known = {rival.document for rival in rivals}
-        return self._left(number, [*rivals, *(one for one in self.beside(number, value) if one.document not in known)])
+        return [*rivals, *(one for one in self.beside(number, value) if one.document not in known)]
 
     def _left(self, number: int, rivals: Sequence[Value]) -> list[Value]:
         """What the run has not put aside, and nothing that it goes by otherwise."""

@@ -68,12 +68,19 @@ class CrossChecking(PageReader):
         else:
             name = "" if clue.described else self.source(clue)[0]
             telling = [hit for hit in hits.values() if name and self.chooser.tells(number, name, hit)]
-        own = [hit for hit in telling if not any(self._is_on(hit, other) for other in hits.values())]
+        own = [hit for hit in telling if not self._is_on_another(hit)]
         return [Value(short(hit.title), hit.document, value.turn) for hit in own]
 
-    def _is_on(self, hit: Hit, other: Hit) -> bool:
-        """Whether the title of a result says that it is on another one: notes, a broadcast, an entry in a handbook."""
-        return hit.title != other.title and holds(hit.title, other.title)
+    def _is_on_another(self, hit: Hit) -> bool:
+        """Whether the title of a result says that it is on another thing of its kind: notes, a broadcast, an entry in a
+        handbook."""
+        folder = hit.document.rpartition("/")[0]
+        pages = self.seen.documents.values()
+        known: dict[str | None, str] = {one.document: one.title for one in self.seen.hits()}
+        known |= {page.document: page.title for page in pages}
+        known |= {link.document: link.anchor for page in pages for s in page.sentences() for link in s.links}
+        alike = (name for document, name in known.items() if document and document.rpartition("/")[0] == folder)
+        return any(name != hit.title and holds(hit.title, name) for name in alike)
 
     def ahead(self, number: int, rival: Value) -> list[Value] | Need | None:
         if rival.place is None:
