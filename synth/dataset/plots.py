@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,12 +14,23 @@ from synth.schemas.reports import ModelUse
 from synth.store.files import store_errors, write_file
 
 if TYPE_CHECKING:
-    from synth.dataset.reader import Dataset
+    import pyarrow as pa
+
+    from synth.schemas.reports import BuildReport
 
 __all__ = ["Plots", "dataset_plots", "length_plots"]
 
 _LENGTHS = {"turns": "turns", "tool_calls": "tool calls"}
 """Column of ``trajectories`` -> what it counts."""
+
+
+class Measured(Protocol):
+    """A dataset, as far as plots need it."""
+
+    @property
+    def report(self) -> BuildReport: ...
+
+    def batches(self, table: str, *, columns: Sequence[str]) -> Iterator[pa.RecordBatch]: ...
 
 
 class Plots(Mapping[str, str]):
@@ -57,7 +68,7 @@ class Plots(Mapping[str, str]):
         return tuple(place / f"{name}.svg" for name in self._drawn)
 
 
-def dataset_plots(dataset: Dataset, names: Sequence[str] = ()) -> Plots:
+def dataset_plots(dataset: Measured, names: Sequence[str] = ()) -> Plots:
     """Those of ``names``, in that order; without names all that have numbers.
 
     Raises:
@@ -71,7 +82,7 @@ def dataset_plots(dataset: Dataset, names: Sequence[str] = ()) -> Plots:
     return Plots({name: drawn[name] for name in names} if names else drawn)
 
 
-def length_plots(dataset: Dataset) -> dict[str, str]:
+def length_plots(dataset: Measured) -> dict[str, str]:
     """How long runs are, in turns and in calls of tools."""
     values = {column: _column(dataset, column) for column in _LENGTHS}
     return {
@@ -91,7 +102,7 @@ def _cost(models: Sequence[ModelUse]) -> dict[str, str]:
     return {"cost": bars("Tokens and cost by role and model", rows)} if rows else {}
 
 
-def _column(dataset: Dataset, name: str) -> Any:
+def _column(dataset: Measured, name: str) -> Any:
     parts = [
         batch.column(0).to_numpy(zero_copy_only=False) for batch in dataset.batches("trajectories", columns=[name])
     ]

@@ -65,7 +65,7 @@ class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
     name = "docs_tasks"
-    version = 103
+    version = 104
     config_type = DocsTasksStageConfig
     reads = ("documents", "entities", "edges", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}

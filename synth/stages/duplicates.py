@@ -55,7 +55,7 @@ class ComputeSketches(TableStage[SketchConfig]):
     """Hashes, signatures and vectors of the rows of a table."""
 
     name = "sketch"
-    version = 65
+    version = 66
     config_type = SketchConfig
     arrays = "sketches"
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "xxhash")
@@ -170,7 +170,7 @@ class UniqueDocuments(TableStage[DuplicatesConfig]):
     Triples of a duplicate go with it, for their spans are of its own text."""
 
     name = "unique_documents"
-    version = 65
+    version = 66
     config_type = DuplicatesConfig
     reads: ClassVar[tuple[str, ...]] = ("documents", "sketches")
     optional: ClassVar[tuple[str, ...]] = ("triples",)
@@ -257,7 +257,7 @@ class MarkDuplicates(TableStage[MarkConfig]):
     cluster does. Who writes the dataset marks the runs and leaves out the pairs by what is found."""
 
     name = "mark_duplicates"
-    version = 63
+    version = 64
     config_type = MarkConfig
     reads: ClassVar[tuple[str, ...]] = ("sketches",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"duplicates": DuplicateRow}

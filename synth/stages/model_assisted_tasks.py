@@ -86,7 +86,7 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
     """Reads what the embedded stage reads."""
 
     name = "model_assisted_tasks"
-    version = 75
+    version = 76
     config_type = ModelAssistedTasksConfig
     optional: ClassVar[tuple[str, ...]] = ("drafted_words",)
     writes: ClassVar[Mapping[str, type[Row]]] = {

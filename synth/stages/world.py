@@ -27,7 +27,7 @@ class WorldPages(ShardStage[WorldPagesConfig]):
     """
 
     name = "world_pages"
-    version = 32
+    version = 33
     config_type = WorldPagesConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "documents": Document,

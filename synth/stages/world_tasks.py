@@ -36,7 +36,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 74
+    version = 75
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     optional: ClassVar[tuple[str, ...]] = ("drafted_words",)

@@ -31,6 +31,7 @@ def over_results(clues: list[Any], hits: tuple[Hit, ...], **stand_ins: Any) -> A
         _state=SimpleNamespace(reading=SimpleNamespace(clues=clues), values={}, place=lambda name: None),
         _seen=SimpleNamespace(searches=[SimpleNamespace(hits=hits)], documents={}, hits=lambda: iter(hits)),
         _hop=lambda clue: None,
+        _all_hops=lambda clue: [],
     )
     ways = ("_others", "_name_of", "_known_as", "_refuted", "_outlived", "_line_against", "_line_meeting")
     for name in (*ways, "shown_to_fail", "shown_to_meet", "better_result"):

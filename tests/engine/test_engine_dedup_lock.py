@@ -11,13 +11,14 @@ MODULES = (
     "synth.filtering.dedup.online",
     "synth.filtering.dedup.pairs",
     "synth.filtering.dedup.rules",
+    "synth.filtering.dedup.spill",
     "synth.filtering.dedup.structure",
     "synth.filtering.dedup.text",
     "synth.engine.accepting",
     "synth.retrieval.encoder",
     "synth.retrieval.tokens",
 )
-LOCKED = {4: "d3f85a4cce3929d16705285eb7f4dbcc22662d2c479d18ccba061dbf7e24a71e"}
+LOCKED = {5: "b9ddc2974e20448d99a68d4bfb059b474066b09759a7ce30e74d047ddeaa4ad0"}
 """Version -> hash of its code, comments and docstrings apart. A version that was released never changes."""
 
 

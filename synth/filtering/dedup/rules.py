@@ -11,7 +11,7 @@ from synth.schemas.described import Described
 
 __all__ = ["DEDUP_VERSION", "Rules", "TaskRules"]
 
-DEDUP_VERSION = 4
+DEDUP_VERSION = 5
 """Bumped with every change that can change which rows are duplicates: in the fingerprint of all that follows."""
 
 
