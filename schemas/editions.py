@@ -20,7 +20,7 @@ class EditionReport(Row):
 
 
 class RedactionReport(Row):
-    """Text that stands in an edition of a dataset as references only, since nobody stated a licence for it."""
+    """Text that an edition holds as references only, because no licence was stated for it."""
 
     documents: int
     """Documents whose text is not there."""

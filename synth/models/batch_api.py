@@ -113,7 +113,7 @@ class BatchServer:
         """Send a file; gives its id.
 
         Raises:
-            BatchTrouble: it was not taken, or nobody knows.
+            BatchTrouble: the server refused it, or may have taken it without saying so.
         """
         boundary = hashlib.sha256(name.encode()).hexdigest()
         head = (
@@ -126,7 +126,7 @@ class BatchServer:
         return _id_of(await self._json("POST", "files", body, kind))
 
     async def create(self, file: str, name: str, window: str) -> str:
-        """Have the file worked through; gives the batch's id. Raises the same."""
+        """Have the file worked through; gives the batch's id. Raises what :meth:`upload` raises."""
         wanted = {
             "input_file_id": file,
             "endpoint": "/v1/chat/completions",
@@ -136,7 +136,7 @@ class BatchServer:
         return _id_of(await self._json("POST", "batches", json.dumps(wanted).encode()))
 
     async def find(self, name: str) -> str | None:
-        """The id of the batch that was created as ``name``; None = there is none. Raises the same."""
+        """The id of the batch created under ``name``, or None. Raises what :meth:`upload` raises."""
         after = ""
         for _ in range(_PAGES):
             page = await self._json("GET", f"batches?limit=100{after}")

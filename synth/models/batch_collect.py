@@ -38,7 +38,7 @@ End = ChatReply | Trouble | Instead
 
 @dataclass(eq=False)
 class BatchCall:
-    """Somebody who waits for a reply."""
+    """A caller waiting for a reply."""
 
     model: BoundModel
     request: ChatRequest
@@ -56,7 +56,7 @@ class BatchCall:
 
 @dataclass(eq=False)
 class UnderWay:
-    """A batch that somebody waits for."""
+    """A batch with callers waiting for it."""
 
     batch: Batch
     model: BoundModel

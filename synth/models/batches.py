@@ -13,6 +13,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from synth.errors import InputError
@@ -327,7 +328,7 @@ class Batches:
     async def _collect(self, under: UnderWay, state: BatchState) -> None:
         lines = []
         for file in state.files:
-            lines += list(await self._patiently(under, lambda file=file: under.server.download(file)))  # type: ignore[misc]
+            lines += list(await self._patiently(under, partial(under.server.download, file)))
         options = under.model.runtime.batch or BatchOptions()
         is_refused = False
         if state.status == "failed" and state.is_full:

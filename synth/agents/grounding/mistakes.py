@@ -67,8 +67,8 @@ def unnamed_mistake(task: Task, view: PlanView, history: History) -> Made | None
 
 
 def guessed_id(question: str, history: History, mistake: Made) -> str | None:
-    """An id that a call was given before anything had shown it; empty where nothing names it now either, so that it
-    can't be said. None where there is none."""
+    """The id that a call was given before anything had shown it. Empty if nothing has shown it since either, so that no
+    thought may name it; None if there is no such id."""
     now = [question, *(result.content for step in history for result in step.results)]
     guessed = _guessed(question, history, mistake.call)
     return next((one for one in guessed if any(one in text for text in now)), "" if guessed else None)

@@ -36,7 +36,7 @@ _BEGINNINGS = frozenset(phrases("word_lists")["beginnings"])
 _USUAL = 0.6
 """Share of references that are made in the usual way where there are others."""
 _STRAIGHT = 0.7
-"""Share of the people who write straight quotation marks; nobody mixes two kinds."""
+"""Share of the people who write straight quotation marks; one person never mixes the two kinds."""
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class GraphGoldChooser(GoldChooser):
         right = 0.0 if habit else self._fit(clue, gold)
         named = content_stems(gold.relation.replace("_", " "))
         if not habit and named and named <= content_stems(self._state.reading.clues[clue].cue):
-            return None  # nobody passes over the very word of the question
+            return None  # a reader would not miss the question's own word
         own = {" ".join(hop.relation.split()) for hop in self._task.walk.hops}
         scored: list[tuple[float, int]] = []
         for place, item in enumerate(listed):

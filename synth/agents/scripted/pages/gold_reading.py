@@ -209,7 +209,7 @@ class GoldReading(GoldPageTurning):
         return "" if value is None else value.name
 
     def _outlived(self, clue: int, sentences: Sequence[Passage]) -> Passage | None:
-        """The line with a date that nobody has who meets the clue: too long before or after."""
+        """The line whose date rules out that its subject meets the clue: it lies more than a lifetime away."""
         span, hop, says = self._state.reading.clues[clue].span, self._hop(clue), self.says
         other, before, after = _LIVED.get(hop.relation, ("", 0, 0)) if hop is not None else ("", 0, 0)
         if span is None or hop is None or says is None or not other or not all(end[:4].isdigit() for end in span):

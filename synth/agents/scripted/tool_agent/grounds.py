@@ -114,8 +114,8 @@ class Grounds(Corrections):
             self.thoughts.add("p_same_rule", lines=listed(lines))
 
     def say_early(self) -> None:
-        """Of many rules that are kept before what comes next, those that can be checked already: nobody goes through
-        all of them at once."""
+        """Of many rules that apply to the next change, say those that can be checked already, so that not all
+        come in one thought."""
         tries, changes = self.attempts(), [n for n in self.open() if self.plan.calls[n].changes]
         if not (tries or changes) or (self.plan.outcome == "offered" and not self.plan.attempts):
             return  # a refusal comes before what is done instead
