@@ -101,7 +101,7 @@ class VerifiedPairsConfig(StageConfig):
 
 class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
     name = "verified_pairs"
-    version = 128
+    version = 129
     config_type = VerifiedPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps", "continuations")
     optional: ClassVar[tuple[str, ...]] = ("searched",)
@@ -135,7 +135,7 @@ class RefinedPairs(PairMaker[StageConfig]):
     """Pairs at the pivots of refined runs."""
 
     name = "refined_pairs"
-    version = 125
+    version = 126
     config_type = StageConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps")
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps"}
@@ -158,7 +158,7 @@ class SiblingPairs(PairMaker[SiblingPairsConfig]):
     """Pairs of siblings in trees of runs."""
 
     name = "sibling_pairs"
-    version = 120
+    version = 121
     config_type = SiblingPairsConfig
     reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "tree_nodes")
     known_as: ClassVar[Mapping[str, str]] = {**PairMaker.known_as, "tree_nodes": "tree_nodes@policy"}
@@ -187,7 +187,7 @@ class TrajectoryPairsConfig(StageConfig):
 
 class TrajectoryPairs(PairMaker[TrajectoryPairsConfig]):
     name = "trajectory_pairs"
-    version = 128
+    version = 129
     config_type = TrajectoryPairsConfig
 
     def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
@@ -220,7 +220,7 @@ _FORM_SHARE = 0.1
 
 class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
     name = "perturbed_pairs"
-    version = 128
+    version = 129
     config_type = PerturbedPairsConfig
     gathers = ("pairs",)
     looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"pairs"}
@@ -303,7 +303,7 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
     """Pairs whose chosen side is the policy's own repair of what it did to a safety twin."""
 
     name = "repaired_pairs"
-    version = 128
+    version = 129
     config_type = RepairedPairsConfig
     prompts = ("agents/retry/v1",)
     libraries = ("numpy",)

@@ -68,7 +68,7 @@ class ReworkRuns(RowStage[ReworkRunsConfig, TrajectoryRow]):
     """Gives every run back, and behind it what it was reworked to. What could not be is rejected, with the reason."""
 
     name = "rework"
-    version = 119
+    version = 120
     config_type = ReworkRunsConfig
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow}

@@ -36,7 +36,7 @@ class VerifyConfig(StageConfig):
 
 class Verify(RowStage[VerifyConfig, TrajectoryRow]):
     name = "verify"
-    version = 126
+    version = 127
     config_type = VerifyConfig
     reads = ("rollouts", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow}

@@ -23,6 +23,7 @@ __all__ = [
     "folder_words",
     "holds",
     "is_row",
+    "kind_called",
     "listed_with",
     "names",
     "of_other_kinds",
@@ -198,11 +199,9 @@ def listed_with(option: Option) -> list[str]:
 _WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
 
 
-_KINDS = {
-    stem: kind
-    for word, _, kind in (one.partition(": ") for one in phrases("word_lists")["kinds_in_other_words"])
-    for stem in content_stems(word)
-}
+_CALLED = [one.split(": ") for one in phrases("word_lists")["kinds_in_other_words"]]
+"""(what questions say, kind)."""
+_KINDS = {stem: kind for word, kind in _CALLED for stem in content_stems(word)}
 
 
 def asked_for(question: str) -> frozenset[str]:
@@ -210,6 +209,14 @@ def asked_for(question: str) -> frozenset[str]:
     found = content_stems(question)
     found |= {stem for word, kind in _KINDS.items() if word in found for stem in content_stems(kind)}
     return found | content_stems("person") if _WHO.search(question) else found
+
+
+def kind_called(kind: str, question: str) -> str:
+    """What a question calls things of a kind: "paper" of newspapers."""
+    found = content_stems(question)
+    if content_stems(kind) & found:
+        return kind
+    return next((word for word, one in _CALLED if one == kind and content_stems(word) & found), kind)
 
 
 def of_other_kinds(place: str | None, others: Iterable[tuple[str, str | None]], question: str) -> list[str]:

@@ -64,17 +64,21 @@ class RestOfList(SetQuestions):
             numbers = self._conditions(unknown)
             named = {number: self._named_rivals(number, value) for number in numbers}
             for leading in numbers if len(numbers) > 1 and not needs else ():
-                if named[leading]:  # a page may leave out of its list what a result says of the same
-                    left = self._left(leading, self._with_results(leading, value, named[leading]))
-                else:
-                    left = [] if any(named.values()) else self._unnamed_rivals(leading, value)
+                left = self._unnamed_rivals(leading, value)
+                if any(named.values()):
+                    # A page may leave out of its list what a result says of the same; what was read is judged.
+                    told = self._with_results(leading, value, named[leading]) if named[leading] else []
+                    known = {one.document for one in told}
+                    told += [one for one in left if one.document not in known and self.looked_at(one)]
+                    left = self._left(leading, told)
                 if len(left) > _MOST:
                     continue
                 begun |= any(map(self.looked_at, left))
                 for rival in left if reads else filter(self.looked_at, left):
                     if self.is_ruled_out(leading, rival):
                         continue
-                    need = self._try_rival(unknown, rival, [number for number in numbers if number != leading])
+                    met = None if self.state.reading.clues[leading].value else leading
+                    need = self._try_rival(unknown, rival, [number for number in numbers if number != met])
                     if need is not None:
                         needs.append(need)
                         first = first or value.name

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from synth.agents.scripted.matching import dangling, strip
-from synth.agents.scripted.options import of_other_kinds
+from synth.agents.scripted.options import kind_called, of_other_kinds
 from synth.agents.scripted.phrases import PHRASES
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.state import Value
@@ -77,7 +77,8 @@ class SetQuestions(TurnPlanner):
         where nothing does."""
         if not of_other_kinds(f"{kind}/", [(value.name, value.place)], self.state.reading.question):
             return False
-        self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=value.name)
+        called = kind_called(kind, self.state.reading.question)
+        self.thoughts.add("of_kind", kind=f"{article(called)} {called}", titles=value.name)
         return True
 
     def _sift(self, number: int, clue: Clue) -> list[Call] | None:

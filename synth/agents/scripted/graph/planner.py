@@ -16,7 +16,7 @@ from synth.agents.scripted.choosing import GraphChooser
 from synth.agents.scripted.graph.narration import some
 from synth.agents.scripted.graph.rest import GraphRest
 from synth.agents.scripted.matching import quotable, same_name, strip
-from synth.agents.scripted.options import of_other_kinds
+from synth.agents.scripted.options import kind_called, of_other_kinds
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.state import Value, key_of
@@ -92,7 +92,7 @@ class GraphPlanner(GraphRest):
         others = of_other_kinds(chosen.id, ((end.name, end.id) for end in ends), self.state.reading.question)
         rivals = [end for end in ends if end.name not in others]
         if others and not again:
-            kind = chosen.id.partition("/")[0]
+            kind = kind_called(chosen.id.partition("/")[0], self.state.reading.question)
             left_out = [end for end in ends if end.name in others]
             self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=some(left_out))
         if len(rivals) == 1:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from synth.agents.contract import Turn
 from synth.agents.scripted.matching import quotable, same_name, short
-from synth.agents.scripted.options import Option, holds, listed_with, of_other_kinds, options_in
+from synth.agents.scripted.options import Option, holds, kind_called, listed_with, of_other_kinds, options_in
 from synth.agents.scripted.pages.planner import PageReader
 from synth.agents.scripted.pages.queries import search_call
 from synth.agents.scripted.pages.shared import pages_of_source
@@ -20,6 +22,8 @@ from synth.text.lists import listed
 __all__ = ["CrossChecking"]
 
 
+_MARK = re.compile(r"[:(]")
+"""What a title has that says which of several is meant, or what is written on something: "Overheard: Mina Sorg"."""
 _TELLING_LENGTH = 6
 """Characters from which a value is found by itself: "false" is that of many settings."""
 
@@ -64,11 +68,20 @@ class CrossChecking(PageReader):
         hits = {hit.document: hit for hit in self.seen.hits() if hit.document != value.document}
         if clue.value:  # nothing is named: who meets one condition by what a result shows may meet the others
             alike = [hit for hit in hits.values() if folder and hit.document.rpartition("/")[0] == folder]
-            telling = [hit for hit in alike if self.chooser.shown_to_meet(number, hit.document) is not None]
+            ways = [n for n, one in enumerate(self.state.reading.clues) if one.target == clue.target]
+            shown = self.chooser.shown_to_meet
+            telling = [hit for hit in alike if any(shown(way, hit.document) is not None for way in ways)]
         else:
             name = "" if clue.described else self.source(clue)[0]
             telling = [hit for hit in hits.values() if name and self.chooser.tells(number, name, hit)]
-        own = [hit for hit in telling if not self._is_on_another(hit)]
+        page = self.seen.documents.get(value.document or "")
+        plain = _MARK.search(value.name if page is None else page.title) is None
+        own = [
+            hit
+            for hit in telling
+            if hit.document in self.seen.documents  # what was opened is spoken of
+            or not ((plain and _MARK.search(hit.title)) or self._is_on_another(hit))
+        ]
         return [Value(short(hit.title), hit.document, value.turn) for hit in own]
 
     def _is_on_another(self, hit: Hit) -> bool:
@@ -170,7 +183,8 @@ class CrossChecking(PageReader):
             if clue.target != unknown or clue.every or not known:
                 continue
             if of_other_kinds(f"{kind}/", [(value.name, value.place)], question):
-                self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=value.name)
+                called = kind_called(kind, question)
+                self.thoughts.add("of_kind", kind=f"{article(called)} {called}", titles=value.name)
                 return True
             name, hint = self.source(clue)
             pages = self._tested_pages(number, name, hint, value)

@@ -15,7 +15,7 @@ from synth.agents.scripted.matching import (
     short,
     strip,
 )
-from synth.agents.scripted.options import Option, holds, is_row, listed_with, of_other_kinds, term
+from synth.agents.scripted.options import Option, holds, is_row, kind_called, listed_with, of_other_kinds, term
 from synth.agents.scripted.pages.long_documents import LongDocuments
 from synth.agents.scripted.pages.shared import pages_of_source
 from synth.agents.scripted.pages.speaking import really_about
@@ -228,7 +228,7 @@ class PageNarration(LongDocuments):
 
     def say_kind(self, option: Option, others: Sequence[str]) -> None:
         """Say that ``others`` are of another kind than the option."""
-        kind = (option.place or "").partition("/")[0]
+        kind = kind_called((option.place or "").partition("/")[0], self.state.reading.question)
         self.thoughts.add("of_kind", kind=f"{article(kind)} {kind}", titles=listed(others))
 
     def entry_of(self, clue: Clue, sentence: Passage) -> Passage | None:
